@@ -99,9 +99,9 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	b := built{features: features{cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
+	b := built{features: features{made: runtime, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
 	b.Config = gateway.Config{
-		RuntimeKeys: runtime, Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
+		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
 		Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),
 		Secrets: append(secrets, providers.secrets...), SecretFiles: append(providers.files, shared.files...),
 		State: a.state, BodyMemory: bodies, AnswerMemory: answers, NoEndUser: a.Activity.NoEndUser,

@@ -26,14 +26,17 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
 
 // features is what the blocks of features say.
 type features struct {
+	made       *runtimekeys.Block  // nil: no keys are made at run time
 	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
@@ -44,6 +47,7 @@ type features struct {
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
 	return []gateway.Feature{
+		makekeys.Feature(c, f.made),
 		cluster.Feature(c),
 		recordings.Feature(c, f.recorded),
 		tools.Feature(),

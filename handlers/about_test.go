@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
@@ -13,9 +15,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
 
+// making lets keys be made as the block says.
+func making(b *runtimekeys.Block) func(gateway.Core) []gateway.Feature {
+	return func(c gateway.Core) []gateway.Feature { return []gateway.Feature{makekeys.Feature(c, b)} }
+}
+
 func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 	block := &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}
-	g := startGateway(t, setup{Workstations: true, Made: block})
+	g := startGateway(t, setup{Workstations: true, Features: making(block)})
 	for key, want := range map[string]struct{ reads, operates bool }{"chat": {}, "full": {reads: true}, "operator": {true, true}} {
 		a := call(t, g, "GET", "/v1/about", key, "")
 		if a.Code != 200 || a.At(t, "object") != "about" || !strings.HasPrefix(a.At(t, "go_version").(string), "go1.") || a.At(t, "version") != version.Read().Version || a.At(t, "commit") != version.Read().Commit ||
@@ -50,7 +57,7 @@ func TestAboutTellsEachKeyWhatItMayKnow(t *testing.T) {
 		{block, "chat", ""},
 		{nil, "operator", ""},
 	} {
-		a := call(t, startGateway(t, setup{Made: c.block}), "GET", "/v1/about", c.key, "")
+		a := call(t, startGateway(t, setup{Features: making(c.block)}), "GET", "/v1/about", c.key, "")
 		if shown := strings.Contains(a.Body.String(), "new_keys"); a.Code != 200 || shown != (c.want != "") || !strings.Contains(a.Body.String(), c.want) {
 			t.Errorf("%s with %+v: %d %s", c.key, c.block, a.Code, a.Body)
 		}

@@ -15,9 +15,18 @@ func serveKey(x *Request) error {
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
-	answer, err := report.Key(ctx, requests.Activity, x.Req.Caller.Key, gateway.RuntimeKeysOf(x.Gateway).Of(&x.Req.Caller), balances, requests.Now())
+	var made *report.KeyInfo // nil: the configuration has the key
+	if source, ok := gateway.Offered[madeKeys](x.Gateway); ok && x.Req.Caller.Limits != nil {
+		made = source.Info(x.Req.Caller.Name)
+	}
+	answer, err := report.Key(ctx, requests.Activity, x.Req.Caller.Key, made, balances, requests.Now())
 	report.SetUntil(x.Writer.Header(), requests.Activity)
 	return x.Succeed(answer, err)
+}
+
+// madeKeys are keys that were made at run time.
+type madeKeys interface {
+	Info(hash string) *report.KeyInfo
 }
 
 // serveCredits answers with what the caller's tenant has spent and may spend.

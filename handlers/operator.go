@@ -23,12 +23,16 @@ type Operator struct {
 // Serve serves a request by the route of a path, as the table has it: "/v1/workstations/{id}". What
 // only reads leaves no row. The error of a refusal is a text.
 func (o Operator) Serve(g *gateway.Gateway, path string, w http.ResponseWriter, r *http.Request) {
-	m := match{api: operatorAPI{}, name: o.Name, item: o.Item}
+	m := match{name: o.Name, item: o.Item}
 	for _, row := range Routes() {
 		if row.Path == path {
 			m.api = operatorAPI{row.API}
 			m.operations = append(m.operations, row.Operation)
 		}
+	}
+	if len(m.operations) == 0 {
+		_ = refuse(g, w, r, operatorAPI{api.OpenAI{}}, unknownURL(r))
+		return
 	}
 	tenant := o.Tenant
 	if tenant == "" {

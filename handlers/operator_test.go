@@ -58,6 +58,7 @@ func TestARefusalToAnOperatorIsAText(t *testing.T) {
 		{"GET", "/api/v1/activity", "keys=dev", 400, "unsupported_parameter", `unknown parameter "keys"; this route takes `},
 		{"GET", "/v1/sessions", "", 404, "unknown_url", "the running configuration has no workstations: the option vnc is missing"},
 		{"PATCH", "/api/v1/limits", "", 405, "method_not_allowed", "use GET"},
+		{"GET", "/v1/not-built-in", "", 404, "unknown_url", "/gatehouse/x"},
 	} {
 		w := httptest.NewRecorder()
 		Operator{}.Serve(g, c.path, w, httptest.NewRequestWithContext(t.Context(), c.method, "/gatehouse/x?"+c.query, http.NoBody))

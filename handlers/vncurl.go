@@ -55,7 +55,7 @@ func issueAddress(x *Request, service *desktop.Service, workstation string, o de
 	if err != nil {
 		return issued, err
 	}
-	return issued, gateway.RuntimeKeysOf(x.Gateway).StillMayConnect(&x.Req.Caller)
+	return issued, gateway.VNCOf(x.Gateway).StillMayConnect(&x.Req.Caller)
 }
 
 // expiresIn reads how long an address waits for its first use.

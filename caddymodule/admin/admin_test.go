@@ -53,7 +53,7 @@ func TestEachRouteOfCallersIsInTheirTable(t *testing.T) {
 }
 
 func TestWithoutTheAppEveryRouteIsNotFound(t *testing.T) {
-	for _, name := range []string{"activity", "backup", "keys", "limits", "sessions", "why", "workstations"} {
+	for _, name := range []string{"activity", "backup", "limits", "sessions", "why", "workstations"} {
 		if status, code := refusal(t, http.MethodGet, root+name); status != http.StatusNotFound || code != "not_found" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}

@@ -116,5 +116,5 @@ func engineFindings(subject string, s valkey.Server, hard bool) []Finding {
 
 // hardBudget reports whether any budget of the configuration is hard.
 func (c *inspected) hardBudget() bool {
-	return c.Built.Limits.Hard() || c.Built.RuntimeKeys != nil // such a key may have one
+	return c.Built.Limits.Hard() || c.MakesKeys() // such a key may have one
 }

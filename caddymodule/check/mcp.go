@@ -53,7 +53,7 @@ func checkMCP(c *inspected) (found []Finding) {
 			found = append(found, Finding{Warning, subject, "its api_key is written in the configuration, which the admin endpoint shows", "Write {env.NAME} or {file./path}."})
 		}
 		reached := slices.ContainsFunc(c.Keys, func(k offline.Key) bool { return k.CanCallTools && slices.Contains(k.Reaches, s.Name) })
-		if !reached && c.Built.RuntimeKeys == nil {
+		if !reached && !c.MakesKeys() {
 			found = append(found, Finding{Warning, subject, "no key reaches it", fmt.Sprintf("Give a key the scope mcp:call and the line mcp %s.", s.Name)})
 		}
 	}

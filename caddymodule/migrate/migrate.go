@@ -21,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
@@ -56,7 +57,7 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 		return nil, err
 	}
 	defer done()
-	st, err := gateway.OpenStopped(dir, zap.NewNop())
+	st, err := gateway.OpenStopped(dir, zap.NewNop(), runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema)
 	if err != nil {
 		return nil, err
 	}

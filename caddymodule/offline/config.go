@@ -41,6 +41,9 @@ func (c *Config) Cluster() *cluster.Config {
 	return shared
 }
 
+// MakesKeys reports whether keys can be made at run time: limits of other tenants are for those.
+func (c *Config) MakesKeys() bool { return c.Built.Limits.OtherTenants != nil }
+
 // Key is a key of the configuration or of a key file.
 type Key struct {
 	Name      string

@@ -177,8 +177,10 @@ func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation
 		return nil, apierror.New(apierror.LedgerUnavailable, "the activity store cannot answer now").WithCause(err)
 	case found:
 		e, err = explain(ctx, active, &record)
-		if name := gateway.MadeName(active, record.Tenant, record.Key); err == nil && name != "" {
-			e.Facts = append(e.Facts, Fact{"Key's name", name})
+		if made, ok := gateway.Offered[keyNames](active); ok && err == nil {
+			if name := made.NameOf(record.Tenant, record.Key); name != "" {
+				e.Facts = append(e.Facts, Fact{"Key's name", name})
+			}
 		}
 	case activity.IsTrace(id):
 		e, err = findRun(ctx, log, id)
@@ -196,6 +198,11 @@ func Find(ctx context.Context, active *gateway.Gateway, id string) (*Explanation
 		e.Until = &since
 	}
 	return e, nil
+}
+
+// keyNames has the names of keys that were made at run time.
+type keyNames interface {
+	NameOf(tenant, key string) string
 }
 
 // notRecorded says why there may be no row of an id, and where else to look.

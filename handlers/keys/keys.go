@@ -7,7 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
@@ -20,7 +20,11 @@ func listKeys(x *handlers.Request) error {
 		return err
 	}
 	if configured {
-		return x.Reply(http.StatusOK, report.ConfiguredKeys(gateway.ConfiguredKeys(x.Gateway, x.Req.Caller.Tenants(q.Get("tenant")))))
+		keyring, err := handlers.Part[*keys.Keyring](x)
+		if err != nil {
+			return err
+		}
+		return x.Reply(http.StatusOK, report.ConfiguredKeys(keyring.Of(x.Req.Caller.Tenants(q.Get("tenant")))))
 	}
 	return listMadeKeys(x, q)
 }
@@ -41,11 +45,11 @@ func keysQuery(x *handlers.Request, also ...string) (q url.Values, configured bo
 }
 
 func listMadeKeys(x *handlers.Request, q url.Values) error {
-	made := gateway.RuntimeKeysOf(x.Gateway)
-	if err := made.Configured(); err != nil {
+	made, err := makes(x)
+	if err != nil {
 		return err
 	}
-	query, err := report.KeyQuery(q)
+	query, err := runtimekeys.KeyQuery(q)
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func listMadeKeys(x *handlers.Request, q url.Values) error {
 	if err != nil {
 		return report.LedgerFailure(x.HTTP.Context(), err)
 	}
-	return x.Succeed(report.MadeKeys(page, spent), nil)
+	return x.Succeed(runtimekeys.MadeKeys(page, spent), nil)
 }
 
 // showKey shows one key: by its hash one that was made at run time, or by its name one of the
@@ -74,21 +78,25 @@ func showKey(x *handlers.Request) error {
 	}
 	of := x.Req.Caller.Tenants(q.Get("tenant"))
 	if configured {
-		key, err := gateway.ConfiguredKey(x.Gateway, of, x.Name)
+		keyring, err := handlers.Part[*keys.Keyring](x)
 		if err != nil {
 			return err
 		}
-		return x.Reply(http.StatusOK, report.OneConfiguredKey(key))
+		found, ok := keyring.Named(x.Name)
+		if !ok || !of.Has(found.Tenant) {
+			return apierror.New(apierror.NotFound, "the configuration has no key of this name").WithParam("hash")
+		}
+		return x.Reply(http.StatusOK, report.OneConfiguredKey(found.Key))
 	}
-	made := gateway.RuntimeKeysOf(x.Gateway)
-	if err := made.Configured(); err != nil {
+	made, err := makes(x)
+	if err != nil {
 		return err
 	}
 	key, spent, err := made.Get(x.HTTP.Context(), of, x.Name)
 	if err != nil {
 		return report.LedgerFailure(x.HTTP.Context(), err)
 	}
-	return x.Succeed(report.MadeKey(key, "", spent), nil)
+	return x.Succeed(runtimekeys.MadeKey(key, "", spent), nil)
 }
 
 // createKey makes a key: 201 with its secret, which is never shown again.
@@ -115,7 +123,7 @@ func createKey(x *handlers.Request) error {
 		return err
 	}
 	left := ctx.Err()
-	if left != nil || !x.Deliver(http.StatusCreated, report.MadeKey(key, secret, nil, gateway.KeyWarnings(made, key)...)) {
+	if left != nil || !x.Deliver(http.StatusCreated, runtimekeys.MadeKey(key, secret, nil, runtimekeys.KeyWarnings(made, key)...)) {
 		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
 	}
 	if left != nil {
@@ -145,7 +153,7 @@ func updateKey(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	return x.Succeed(report.MadeKey(key, "", spent, gateway.KeyWarnings(made, key)...), nil)
+	return x.Succeed(runtimekeys.MadeKey(key, "", spent, runtimekeys.KeyWarnings(made, key)...), nil)
 }
 
 // deleteKey deletes a key; what it has spent stays.
@@ -157,7 +165,7 @@ func deleteKey(x *handlers.Request) error {
 	if err := made.Delete(x.HTTP.Context(), by, x.Name); err != nil {
 		return err
 	}
-	return x.Succeed(report.DeletedKey(), nil)
+	return x.Succeed(runtimekeys.DeletedKey(), nil)
 }
 
 // rotateKey gives a key another secret: 201 with it. Those before it stay good for the grace of the
@@ -167,7 +175,7 @@ func rotateKey(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	var grace report.Grace
+	var grace runtimekeys.Grace
 	if err := x.ReadOptions(grace.Member); err != nil {
 		return err
 	}
@@ -179,18 +187,26 @@ func rotateKey(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	x.Deliver(http.StatusCreated, report.MadeKey(key, secret, spent))
+	x.Deliver(http.StatusCreated, runtimekeys.MadeKey(key, secret, spent))
 	return nil
 }
 
+// makes returns what makes keys. The error is a 404 if the configuration has none.
+func makes(x *handlers.Request) (*runtimekeys.Keys, error) {
+	made, err := handlers.Part[*runtimekeys.Keys](x)
+	if err == nil {
+		err = made.Configured()
+	}
+	return made, err
+}
+
 // managing returns what a request that manages keys needs.
-func managing(x *handlers.Request) (made gateway.RuntimeKeys, by gateway.Manager, q url.Values, err error) {
-	made = gateway.RuntimeKeysOf(x.Gateway)
-	if err = made.Configured(); err != nil {
+func managing(x *handlers.Request) (made *runtimekeys.Keys, by runtimekeys.Manager, q url.Values, err error) {
+	if made, err = makes(x); err != nil {
 		return made, by, nil, err
 	}
 	if q, err = x.StrictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
-	return made, gateway.Manager{Name: x.Req.Caller.Name, RequestID: x.IDs.RequestID, Tenants: x.Req.Caller.Tenants(q.Get("tenant"))}, q, nil
+	return made, runtimekeys.Manager{Name: x.Req.Caller.Name, RequestID: x.IDs.RequestID, Tenants: x.Req.Caller.Tenants(q.Get("tenant"))}, q, nil
 }

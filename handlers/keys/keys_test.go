@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -33,8 +34,19 @@ func (w *lostAnswer) Write(p []byte) (int, error) {
 
 func (w *lostAnswer) FlushError() error { return w.flush }
 
+// making lets keys be made as the block says.
+func making(b *runtimekeys.Block) func(gateway.Core) []gateway.Feature {
+	return func(c gateway.Core) []gateway.Feature { return []gateway.Feature{makekeys.Feature(c, b)} }
+}
+
+// madeBy returns what makes the keys of a gateway.
+func madeBy(g *gateway.Gateway) *makekeys.Keys {
+	made, _ := gateway.Offered[*makekeys.Keys](g)
+	return made
+}
+
 func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(&runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)})})
 	gone := errors.New("connection reset by peer")
 	left := func(r *http.Request) *http.Request {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -56,18 +68,18 @@ func TestAKeyWhoseAnswerIsLostIsDeletedAgain(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/v1/keys", strings.NewReader(`{"name":"lost"}`))
 		r.Header.Set("Authorization", "Bearer "+handlerstest.SecretOf("keys"))
 		handlerstest.Must(t, handlerstest.API(t, g).ServeHTTP(&c.w, c.request(r), new(handlerstest.Next)))
-		made := gateway.RuntimeKeysOf(g).List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
+		made := madeBy(g).List(t.Context(), keys.EveryTenant(""), runtimekeys.Query{})
 		if len(made) != c.kept {
 			t.Errorf("%s: %d keys are left", name, len(made))
 		}
 		for _, key := range made {
-			handlerstest.Must(t, gateway.RuntimeKeysOf(g).Delete(t.Context(), gateway.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
+			handlerstest.Must(t, madeBy(g).Delete(t.Context(), makekeys.Manager{Tenants: keys.EveryTenant("")}, key.Hash()))
 		}
 	}
 }
 
 func TestKeysWithoutABlockAreRefusedClearly(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{})
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(nil)})
 	for _, c := range [][2]string{{"GET", "/api/v1/keys"}, {"POST", "/api/v1/keys"}, {"GET", "/api/v1/keys/0"}, {"PATCH", "/api/v1/keys/0"}, {"DELETE", "/api/v1/keys/0"}, {"POST", "/api/v1/keys/0/rotate"}} {
 		handlerstest.Call(t, g, c[0], c[1], "keys", "").Want(t, 404, "not_found", "this gateway makes no keys at run time")
 		if a := handlerstest.Call(t, g, c[0], c[1], "full", ""); a.Code != 403 {
@@ -77,7 +89,7 @@ func TestKeysWithoutABlockAreRefusedClearly(t *testing.T) {
 }
 
 func TestAMemberThatIsNotKnownIsRefusedByName(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(&runtimekeys.Block{Scopes: keys.ChatWrite, Max: 10, Shared: new(policy.Limits)})})
 	for _, c := range []struct{ method, path, body, param string }{
 		{"POST", "/api/v1/keys", `{"name":"a","title":"b"}`, "title"}, {"POST", "/api/v1/keys", `{"name":"a","disabled":true}`, "disabled"},
 		{"POST", "/api/v1/keys", `{}`, "name"}, {"GET", "/api/v1/keys?page=2", "", "page"}, {"GET", "/api/v1/keys?offset=-1", "", "offset"},
@@ -100,7 +112,7 @@ func (failingLedger) Status(context.Context, time.Time, []limits.Subject) ([]lim
 // 503 says that nothing was changed. A rotation whose answer is lost would take the only good
 // secret.
 func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(&runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)})})
 	g.Requests().Ledger = failingLedger{g.Requests().Ledger}
 	a := handlerstest.Call(t, g, "POST", "/api/v1/keys", "keys", `{"name":"one","limit":2}`)
 	if a.Code != 201 || !jsontest.Has(t, a.Body.String(), `{"limit_remaining":2}`) {
@@ -108,14 +120,14 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	}
 	secret := jsontest.String(t, a.Body.String(), "key")
 	of := keys.EveryTenant("")
-	before := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]
+	before := madeBy(g).List(t.Context(), of, runtimekeys.Query{})[0]
 	path := "/api/v1/keys/" + before.Hash()
 	for _, c := range [][3]string{{"GET", path, ""}, {"PATCH", path, `{"disabled":true}`}, {"POST", path + "/rotate", ""}} {
 		if a := handlerstest.Call(t, g, c[0], c[1], "keys", c[2]); a.Code != 503 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
 		}
 	}
-	if after := gateway.RuntimeKeysOf(g).List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
+	if after := madeBy(g).List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
 	if _, err := g.Authenticate(secret); err != nil {
@@ -124,7 +136,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 }
 
 func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)}})
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(&runtimekeys.Block{Scopes: keys.ModelsRead, Max: 10, Shared: new(policy.Limits)})})
 	for _, path := range []string{"/api/v1/keys?tenant=lab", "/api/v1/keys"} {
 		if a := handlerstest.Call(t, g, "POST", path, "operator", `{"name":"of `+path+`"}`); a.Code != 201 {
 			t.Fatalf("%d %s", a.Code, a.Body)
@@ -141,8 +153,9 @@ func TestAListIsOfTheWorkspaceThatWasAskedFor(t *testing.T) {
 
 // The request of the old secret may still be under way.
 func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{Made: &runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}})
-	made, by := gateway.RuntimeKeysOf(g), gateway.Manager{Tenants: keys.EveryTenant("")}
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(&runtimekeys.Block{Scopes: keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)})})
+	vnc, _ := gateway.Offered[gateway.VNC](g)
+	made, by := madeBy(g), makekeys.Manager{Tenants: keys.EveryTenant("")}
 	edit := made.Edit("default")
 	if _, err := edit.Member("name", []byte(`"one"`)); err != nil {
 		t.Fatal(err)
@@ -151,19 +164,19 @@ func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	handlerstest.Must(t, err)
 	caller, err := g.Authenticate(secret)
 	handlerstest.Must(t, err)
-	handlerstest.Must(t, made.StillMayConnect(&caller))
+	handlerstest.Must(t, vnc.StillMayConnect(&caller))
 	_, secret, err = made.Rotate(t.Context(), by, key.Hash(), 0)
 	handlerstest.Must(t, err)
-	if err := made.StillMayConnect(&caller); err == nil {
+	if err := vnc.StillMayConnect(&caller); err == nil {
 		t.Error("the replaced secret may still connect")
 	}
 	caller, err = g.Authenticate(secret)
 	handlerstest.Must(t, err)
-	handlerstest.Must(t, made.StillMayConnect(&caller))
+	handlerstest.Must(t, vnc.StillMayConnect(&caller))
 }
 
 func TestKeysOfTheConfigurationAreListedForTheirTenant(t *testing.T) {
-	g := handlerstest.Start(t, handlerstest.Setup{}) // without runtime_keys
+	g := handlerstest.Start(t, handlerstest.Setup{Features: making(nil)}) // without runtime_keys
 	a := handlerstest.Call(t, g, "GET", "/api/v1/keys?source=configuration", "keys", "")
 	names := map[string]bool{}
 	list, _ := a.At(t, "data").([]any)

@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
@@ -66,7 +67,7 @@ func (r rows) Apply(tx *store.Tx) error {
 // alone fills the database of a gateway, and returns what its calls have cost.
 func alone(t *testing.T, name string) (from clusterimport.Source, spent, cost *big.Int) {
 	t.Helper()
-	st, err := gateway.OpenStopped(t.TempDir(), zap.NewNop())
+	st, err := gateway.OpenStopped(t.TempDir(), zap.NewNop(), runtimekeys.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
@@ -68,7 +67,7 @@ type AboutStore struct {
 
 // ReadAbout returns what a key may know of g, after Ready.
 func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
-	a := About{Object: "about", Build: version.Read(), RuntimeKeys: g.runtime != nil}
+	a := About{Object: "about", Build: version.Read()}
 	if g.desktops.workstations != nil {
 		p := g.desktops.workstations.Policy()
 		a.Desktops = &AboutDesktops{p.Domain, p.Port}
@@ -77,8 +76,10 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 		a.Cluster = new(AboutCluster)
 		a.Cluster.Name, a.Cluster.Node = shared.Names()
 	}
-	if g.runtime != nil && key.Has(keys.KeysManage) {
-		a.NewKeys = newKeys(g.runtime)
+	for _, f := range g.features {
+		if f.About != nil {
+			f.About(&a, key)
+		}
 	}
 	if key.AllTenants || key.Has(keys.ActivityRead) {
 		a.AboutStore = g.aboutStore(ctx)
@@ -86,24 +87,6 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 	if key.AllTenants {
 		condition := ReadCondition(g)
 		a.Condition, a.Certificates = &condition, g.conditions.shown()
-	}
-	return a
-}
-
-func newKeys(b *runtimekeys.Block) *AboutNewKeys {
-	a := &AboutNewKeys{Scopes: b.Scopes.Names(), Models: append([]string{}, b.Models...), Tools: append([]string{}, b.Tools...), Rates: []string{}, Budgets: []string{}}
-	for _, rate := range b.Limits.Rates {
-		a.Rates = append(a.Rates, rate.String())
-	}
-	for _, budget := range b.Limits.Budgets {
-		a.Budgets = append(a.Budgets, budget.String())
-	}
-	if c := b.Limits.Concurrency; c.Limit > 0 {
-		text := c.String()
-		a.Concurrency = &text
-	}
-	if most := b.Caps.Output; most > 0 {
-		a.MaxOutput = &most
 	}
 	return a
 }

@@ -1,26 +1,46 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"errors"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
+
+// KeySource has keys beside those of the configuration. A key of it is known by Limits of its
+// [request.Caller], which are not nil.
+type KeySource interface {
+	// Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
+	// [keys.ErrLoading].
+	Authenticate(secret string, now time.Time) (keys.Credential, *policy.KeyLimits, error)
+	// Held is Authenticate for a secret of which only the SHA-256 was kept.
+	Held(sum [sha256.Size]byte, now time.Time) (keys.Credential, *policy.KeyLimits, error)
+	// IsSecret reports whether text is the secret of a key, valid or not.
+	IsSecret(text string) bool
+	// MayStill reports whether the key with this hash belongs to the tenant and is valid, with this
+	// scope.
+	MayStill(hash, tenant string, scope keys.Scope) bool
+	// LimitsOf returns the limits of a key, nil if it is not one of the source.
+	LimitsOf(tenant, key string) *policy.KeyLimits
+	// IsSubject reports whether a subject of the ledger is that of a key of the source.
+	IsSubject(name string) bool
+}
 
 // Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
 // name the other header that may have the key: Claude Code takes a 401 with that name for
 // Anthropic's own, and tells its user to log in there.
 func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 	now := g.now()
+	var own *policy.KeyLimits
 	credential, err := g.keyring.Authenticate(secret, now)
-	if err == nil {
-		return request.Caller{Credential: credential, Secret: secret}, nil
+	if err != nil && g.others != nil {
+		credential, own, err = g.others.Authenticate(secret, now)
 	}
-	credential, own, err := g.state.runtimeKeys.Authenticate(g.runtime, secret, now)
 	if err != nil {
 		return request.Caller{}, errUnauthenticated(err)
 	}
@@ -29,11 +49,11 @@ func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 
 // IsKey reports whether text is the secret of a key of g, valid or not.
 func IsKey(g *Gateway, text string) bool {
-	return g.keyring.IsSecret(text) || g.state.runtimeKeys.IsSecret(text)
+	return g.keyring.IsSecret(text) || g.others != nil && g.others.IsSecret(text)
 }
 
 func errUnauthenticated(err error) error {
-	if errors.Is(err, runtimekeys.ErrLoading) {
+	if errors.Is(err, keys.ErrLoading) {
 		return apierror.New(apierror.StorageUnavailable, "the gateway has just started and does not know all keys yet; try again").WithCause(err)
 	}
 	return errInvalidKey()
@@ -60,8 +80,11 @@ func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error
 	var own *policy.KeyLimits
 	if !ok {
 		sum, _ := keys.ParseSum(secretHash)
-		var err error
-		if credential, own, err = runtimekeys.Held(g.state.runtimeKeys, g.runtime, sum, now); err != nil {
+		err := keys.ErrInvalid
+		if g.others != nil {
+			credential, own, err = g.others.Held(sum, now)
+		}
+		if err != nil {
 			return request.Caller{}, errUnauthenticated(err)
 		}
 	}

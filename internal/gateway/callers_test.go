@@ -8,7 +8,9 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -72,9 +74,12 @@ func TestASignedInCallerIsTheKeyAsItIsNow(t *testing.T) {
 func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) {
 	now := time.Now()
 	block := &runtimekeys.Block{Scopes: keys.ChatWrite | keys.WorkstationsConnect, Max: 10, Shared: new(policy.Limits)}
-	r := newRig(t, gateway.Config{RuntimeKeys: block, Now: func() time.Time { return now }}).start(t, t.Context())
-	callers, made := consoleOf(r), gateway.RuntimeKeysOf(r.Gateway)
-	by := gateway.Manager{Name: "test", Tenants: keys.EveryTenant("")}
+	r := newRig(t, gateway.Config{Now: func() time.Time { return now }, Features: func(c gateway.Core) []gateway.Feature {
+		return []gateway.Feature{console.Feature(c), makekeys.Feature(c, block)}
+	}}).start(t, t.Context())
+	callers := consoleOf(r)
+	made, _ := gateway.Offered[*makekeys.Keys](r.Gateway)
+	by := makekeys.Manager{Name: "test", Tenants: keys.EveryTenant("")}
 	edit := func(tenant, member, value string) *runtimekeys.Edit {
 		e := made.Edit(tenant)
 		if _, err := e.Member(member, []byte(value)); err != nil {
@@ -90,7 +95,7 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	if err != nil || !caller.Has(keys.ChatWrite) || caller.Limits == nil {
 		t.Fatalf("%+v, %v", caller, err)
 	}
-	if err := made.StillMayConnect(&caller); err != nil {
+	if err := gateway.VNCOf(r.Gateway).StillMayConnect(&caller); err != nil {
 		t.Error(err)
 	}
 	_, second, err := made.Rotate(t.Context(), by, key.Hash(), time.Minute)
@@ -111,7 +116,7 @@ func TestASignedInCallerLosesARunTimeKeyThatWasReplacedOrDisabled(t *testing.T) 
 	}
 	_, err = callers.CallerOf("default", key.Hash(), hashed(second))
 	wantRefusal(t, err, apierror.InvalidAPIKey, "")
-	wantRefusal(t, made.StillMayConnect(&caller), apierror.InvalidAPIKey, "")
+	wantRefusal(t, gateway.VNCOf(r.Gateway).StillMayConnect(&caller), apierror.InvalidAPIKey, "")
 }
 
 // A replay goes on while its key, as it is now, sees the recordings of a tenant.

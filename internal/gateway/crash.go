@@ -13,7 +13,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 // RecordCrashes writes a row for every call that was under way when the last process died. The
@@ -37,13 +36,13 @@ const crashedRoute = "unknown"
 
 // warnOfUnnamed logs the subjects that have spent something in the current period and are not
 // configured any more: the counts of a renamed key start at zero.
-func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, configured []limits.Subject, logger *zap.Logger) error {
+func warnOfUnnamed(ctx context.Context, ledger limits.Ledger, now time.Time, configured []limits.Subject, others KeySource, logger *zap.Logger) error {
 	named := map[string]bool{}
 	for _, s := range configured {
 		named[s.Name] = true
 	}
 	unnamed, err := limits.Unnamed(ctx, ledger, now, func(name string) bool {
-		return named[name] || runtimekeys.IsSubject(name)
+		return named[name] || others != nil && others.IsSubject(name)
 	})
 	if errors.Is(err, limits.ErrUnavailable) { // a gateway starts without the engine of its cluster
 		logger.Warn("which budgets are not configured any more is not known", zap.Error(err))

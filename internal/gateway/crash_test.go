@@ -66,10 +66,10 @@ func TestABudgetInUseThatIsNotConfiguredIsLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := warnOfUnnamed(t.Context(), ledger, time.Now(), subjects, zap.New(core)); err != nil || lines.Len() != 0 {
+	if err := warnOfUnnamed(t.Context(), ledger, time.Now(), subjects, nil, zap.New(core)); err != nil || lines.Len() != 0 {
 		t.Errorf("%v, logged %v", err, lines.All())
 	}
-	if err := warnOfUnnamed(t.Context(), ledger, time.Now(), subjects[1:], zap.New(core)); err != nil {
+	if err := warnOfUnnamed(t.Context(), ledger, time.Now(), subjects[1:], nil, zap.New(core)); err != nil {
 		t.Error(err)
 	}
 	if all := lines.All(); len(all) != 1 || all[0].ContextMap()["subject"] != "key:old" {

@@ -5,26 +5,37 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
 
-// Feature is what a configuration has beside the core. Only Part is required. The functions run in
+// Feature is what a configuration has beside the core. Only Offers is required. The functions run in
 // the order of the list, at the steps of generation.
 type Feature struct {
-	// Part is what the feature offers to endpoints and modules, see [Offered] and [Parts].
-	Part any
+	// Offers is what endpoints and modules can ask for, see [Offered] and [Parts].
+	Offers any
+	// Schemas are its tables in the database of the gateway.
+	Schemas []store.Schema
+	// Open reads what the database has of it, once a process: when the first configuration opens it.
+	Open func(ctx context.Context, opened *store.Store) error
 	// Start runs before the first call is let in. Its work in the background ends with ctx.
 	Start func(ctx context.Context)
 	// Apply makes its settings the valid ones: after Start, and again after a roll-back.
 	Apply func()
 	// Activate runs when the configuration before has stopped: what this one does not allow ends.
 	Activate func()
+	// Keys are keys beside those of the configuration; of one feature at most.
+	Keys KeySource
+	// About adds what a key may know of it.
+	About func(a *About, key *keys.Key)
 	// MayUse reports whether a user whom the feature has signed in may still use a key.
 	MayUse func(user, key string) bool
 	// Status returns the states of its parts, for probes and operators.
-	Status func() []Part
+	Status func() []PartStatus
 	// Gauges are shown while its configuration is the current one.
 	Gauges []metrics.Collector
 }
@@ -33,19 +44,22 @@ type Feature struct {
 type Core struct {
 	Ready      func(context.Context) error // see [Gateway.Ready]
 	Callers    Callers
-	Several    bool            // the gateway is one of several
+	Several    bool // the gateway is one of several
+	Models     *Models
 	Requests   *modelcall.Deps // its stores are there from Start on
+	Desktops   *desktop.State  // tokens and sessions
 	VNC        VNC
-	Sessions   *vncsession.Deps // what sessions of desktops use
-	Slots      *Slots           // for what outlives the configuration
-	Replaced   <-chan struct{}  // closed when another configuration has replaced this one
+	Sessions   *vncsession.Deps      // what sessions of desktops use
+	CatchUp    func(context.Context) // reads what other gateways have changed, if there are any
+	Slots      *Slots                // for what outlives the configuration
+	Replaced   <-chan struct{}       // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
 }
 
 // core returns what the features of g may use.
 func core(g *Gateway) Core {
 	return Core{
-		Requests: &g.requests, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
+		Models: &g.models, Requests: &g.requests, Desktops: g.state.Workstations, CatchUp: g.state.stores.catchUp, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
 		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
 		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
 	}
@@ -64,9 +78,9 @@ func Offered[T any](g *Gateway) (part T, ok bool) {
 // Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
 // by an interface of its own.
 func Parts(g *Gateway) []any {
-	parts := []any{g, VNCOf(g)}
+	parts := []any{g, VNCOf(g), g.keyring}
 	for _, f := range g.features {
-		parts = append(parts, f.Part)
+		parts = append(parts, f.Offers)
 	}
 	return parts
 }

@@ -85,7 +85,7 @@ func TestASlotOutlivesAConfiguration(t *testing.T) {
 		return func(c gateway.Core) []gateway.Feature {
 			mine := gateway.Kept(c.Slots, func() *kept { return &kept{by} })
 			seen = append(seen, mine)
-			return []gateway.Feature{{Part: mine}}
+			return []gateway.Feature{{Offers: mine}}
 		}
 	}
 	first := newRig(t, gateway.Config{Features: keep("first")})

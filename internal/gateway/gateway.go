@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 	"time"
 
@@ -33,7 +32,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
@@ -42,7 +40,6 @@ import (
 // Config is what one configuration says, checked and resolved.
 type Config struct {
 	Keyring      *keys.Keyring
-	RuntimeKeys  *runtimekeys.Block // nil = no keys are made at run time, and those that were are not valid
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
 	Aliases      []Alias
@@ -83,7 +80,7 @@ type Config struct {
 // Gateway is one configuration at work.
 type Gateway struct {
 	keyring  *keys.Keyring
-	runtime  *runtimekeys.Block // nil = none
+	others   KeySource // keys beside those of keyring; nil: none
 	models   Models
 	desktops vncParts
 	state    *State
@@ -105,7 +102,7 @@ func New(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		keyring: c.Keyring, runtime: c.RuntimeKeys,
+		keyring: c.Keyring,
 		models: Models{
 			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
 			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
@@ -125,11 +122,6 @@ func New(c Config) (*Gateway, error) {
 		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers,
 		Timeouts: c.Timeouts, NoEndUser: c.NoEndUser, WarnOfDemo: g.warnOfDemo,
 	}
-	if c.RuntimeKeys != nil {
-		c.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] {
-			return c.State.runtimeKeys.Limited(c.RuntimeKeys, from, of)
-		}
-	}
 	if err := errors.Join(c.Limits.Prepare(), c.Guardrails.Check()); err != nil {
 		return nil, err
 	}
@@ -146,7 +138,7 @@ func New(c Config) (*Gateway, error) {
 	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
 	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
 	g.generation = &generation{
-		opening: opening{cluster: c.Cluster, hard: c.Limits.Hard() || c.RuntimeKeys != nil, logger: c.Logger},
+		opening: opening{cluster: c.Cluster, logger: c.Logger},
 		gateway: g, calls: &g.calls, hash: sync.OnceValue(c.Limits.Hash),
 		bodyMemory: c.BodyMemory, answerMemory: c.AnswerMemory, emitter: c.Emitter, observed: c.Observed,
 		workstations: c.Workstations, mayConnect: mayConnectWith(g),
@@ -156,6 +148,12 @@ func New(c Config) (*Gateway, error) {
 	if c.Features != nil {
 		g.features = c.Features(core(g))
 	}
+	for _, f := range g.features {
+		if f.Keys != nil {
+			g.others = f.Keys
+		}
+	}
+	g.generation.features, g.generation.hard = g.features, c.Limits.Hard() || c.Limits.Made != nil
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
 	return g, nil
@@ -185,7 +183,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 	}
 	g.state.start(g.generation)
 	g.state.Health.RetryLasting("") // this configuration may have another credential
-	if err := warnOfUnnamed(ctx, opened.Ledger, g.now(), g.requests.Limits.Subjects(), g.logger); err != nil {
+	if err := warnOfUnnamed(ctx, opened.Ledger, g.now(), g.requests.Limits.Subjects(), g.others, g.logger); err != nil {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)

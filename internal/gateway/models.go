@@ -123,13 +123,13 @@ func (m *Models) unlisted(provider, name string) *apierror.Error {
 // answer while a provider that the key may use has not listed its models yet: the error is a 503.
 func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, error) {
 	awaited := m.awaited(key)
-	if len(awaited) > 0 && len(m.known(key)) > 0 {
+	if len(awaited) > 0 && len(m.Known(key)) > 0 {
 		awaited = slices.DeleteFunc(awaited, m.discovery.tried)
 	}
 	if err := m.discovery.await(ctx, awaited...); err != nil {
 		return nil, err
 	}
-	models := m.known(key)
+	models := m.Known(key)
 	if awaited := m.awaited(key); len(models) == 0 && len(awaited) > 0 {
 		return nil, apierror.New(apierror.NoProvider, "no model is known yet that this key may use: not listed yet are those of %s; try again shortly",
 			strings.Join(awaited, ", ")).WithCause(catalog.ErrUnlisted)
@@ -137,8 +137,8 @@ func (m *Models) List(ctx context.Context, key *keys.Key) ([]catalog.Model, erro
 	return models, nil
 }
 
-// known returns the models and aliases that the key can call now.
-func (m *Models) known(key *keys.Key) []catalog.Model {
+// Known returns the models and aliases that the key can call now.
+func (m *Models) Known(key *keys.Key) []catalog.Model {
 	models := m.catalog.List(key.AllowsModel)
 	if aliases := m.aliases.list(key); len(aliases) > 0 {
 		models = append(models, aliases...)

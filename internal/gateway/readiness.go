@@ -22,12 +22,12 @@ const (
 // The states of a part.
 const (
 	PartOK          = "ok"
-	PartDegraded    = "degraded"    // calls go on, with what Part.Detail says
+	PartDegraded    = "degraded"    // calls go on, with what PartStatus.Detail says
 	PartUnavailable = "unavailable" // the gateway is not ready without it
 )
 
-// Part is the state of one part of a gateway. Detail and Since are for operators only.
-type Part struct {
+// PartStatus is the state of one part of a gateway. Detail and Since are for operators only.
+type PartStatus struct {
 	Name   string     `json:"name"`
 	State  string     `json:"state"`
 	Since  *time.Time `json:"since"`  // null if it is ok, or if that is not known
@@ -36,8 +36,8 @@ type Part struct {
 
 // Condition is what probes and operators learn about a gateway.
 type Condition struct {
-	State string `json:"state"`
-	Parts []Part `json:"parts"` // none while it starts
+	State string       `json:"state"`
+	Parts []PartStatus `json:"parts"` // none while it starts
 }
 
 // Ready reports whether requests should be sent to the gateway.
@@ -54,7 +54,7 @@ type conditions struct {
 
 	mu   sync.Mutex // guards the following
 	at   time.Time
-	last []Part
+	last []PartStatus
 }
 
 // ReadCondition returns the state of a gateway and of its parts, up to a second old. It asks no
@@ -78,13 +78,13 @@ func ReadCondition(g *Gateway) Condition {
 }
 
 // partsOf returns the states of the parts of g. The caller must not change them.
-func partsOf(g *Gateway) []Part {
+func partsOf(g *Gateway) []PartStatus {
 	c := &g.conditions
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []Part{storePart(status), ledgerPart(status), providersPart(&g.models)}
+		c.at, c.last = now, []PartStatus{storePart(status), ledgerPart(status), providersPart(&g.models)}
 		for _, f := range g.features {
 			if f.Status != nil {
 				c.last = append(c.last, f.Status()...)
@@ -102,9 +102,9 @@ func partsOf(g *Gateway) []Part {
 
 // storePart is not ready when nothing can be committed. A lock of another process does not count:
 // what must be durable goes on by the redo log.
-func storePart(s store.Status) Part {
+func storePart(s store.Status) PartStatus {
 	if s.Err == nil {
-		return Part{Name: "store", State: PartOK}
+		return PartStatus{Name: "store", State: PartOK}
 	}
 	p := degraded("store", s.Since, fmt.Sprintf("%v; %d changes (%d bytes) wait in memory", s.Err, s.Waiting, s.WaitingBytes))
 	if !s.Blocked {
@@ -113,7 +113,7 @@ func storePart(s store.Status) Part {
 	return p
 }
 
-func ledgerPart(s store.Status) Part {
+func ledgerPart(s store.Status) PartStatus {
 	switch {
 	case s.RedoErr != nil:
 		return degraded("ledger", s.RedoSince, fmt.Sprintf("the redo log cannot be written: %v; each call under a hard budget waits for a commit", s.RedoErr))
@@ -122,7 +122,7 @@ func ledgerPart(s store.Status) Part {
 	case s.Err != nil:
 		return degraded("ledger", s.Since, "reservations are kept by the redo log alone")
 	}
-	return Part{Name: "ledger", State: PartOK}
+	return PartStatus{Name: "ledger", State: PartOK}
 }
 
 // maxNamed bounds how many targets, or providers, a detail names.
@@ -130,7 +130,7 @@ const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
 // credential, also for an MCP server, or a list of models has never come.
-func providersPart(models *Models) Part {
+func providersPart(models *Models) PartStatus {
 	var names []string
 	for _, t := range models.Targets(nil) {
 		if t.Unhealthy {
@@ -148,7 +148,7 @@ func providersPart(models *Models) Part {
 		details = append(details, "no list of models has come, see the log: "+someOf(awaited))
 	}
 	if len(details) == 0 {
-		return Part{Name: "providers", State: PartOK}
+		return PartStatus{Name: "providers", State: PartOK}
 	}
 	return degraded("providers", time.Time{}, strings.Join(details, "; "))
 }
@@ -160,7 +160,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func vncPart(service *desktop.Service, certificate func() error) Part {
+func vncPart(service *desktop.Service, certificate func() error) PartStatus {
 	if err := service.Ready(); err != nil {
 		return degraded("vnc", time.Time{}, err.Error())
 	}
@@ -183,7 +183,7 @@ func vncPart(service *desktop.Service, certificate func() error) Part {
 		slices.Sort(down)
 		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
-	return Part{Name: "vnc", State: PartOK}
+	return PartStatus{Name: "vnc", State: PartOK}
 }
 
 // Certificate is one that clients are shown.
@@ -201,7 +201,7 @@ func (c *conditions) shown() []Certificate {
 }
 
 // certificatesPart is degraded while a certificate was not renewed in time.
-func certificatesPart(shown []Certificate, now time.Time) Part {
+func certificatesPart(shown []Certificate, now time.Time) PartStatus {
 	var late []string
 	var oldest time.Time
 	for _, c := range shown {
@@ -218,11 +218,11 @@ func certificatesPart(shown []Certificate, now time.Time) Part {
 		}
 	}
 	if len(late) == 0 {
-		return Part{Name: "certificates", State: PartOK}
+		return PartStatus{Name: "certificates", State: PartOK}
 	}
 	return degraded("certificates", oldest, "not renewed in time, and the log of Caddy's tls app says why: "+someOf(late))
 }
 
-func degraded(name string, since time.Time, detail string) Part {
-	return Part{Name: name, State: PartDegraded, Since: timeOrNull(since), Detail: detail}
+func degraded(name string, since time.Time, detail string) PartStatus {
+	return PartStatus{Name: name, State: PartDegraded, Since: timeOrNull(since), Detail: detail}
 }

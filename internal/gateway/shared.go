@@ -12,7 +12,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -53,8 +52,6 @@ type Local struct {
 	Workstations *desktop.State
 	Limiter      *limits.ConcurrencyLimiter
 	Viewers      *connlimit.Limiter
-	Keys         *runtimekeys.Keys // the cluster opens them
-	KeyChanged   func(before, after *runtimekeys.Key)
 	LimitsHash   func() string // of the current configuration
 	Slots        *Slots
 

@@ -23,15 +23,6 @@ type Standing struct {
 	ResetsAt *time.Time `json:"resets_at,omitempty"`
 }
 
-// MadeName returns the name of a key that was made at run time; "" of any other.
-func MadeName(g *Gateway, tenant, key string) string {
-	made, err := g.state.runtimeKeys.Get(keys.EveryTenant(tenant), key)
-	if err != nil {
-		return ""
-	}
-	return made.Name
-}
-
 // Standings returns the present state of all limits for calls of a key to a model. A key that is not
 // configured any more has those of its tenant.
 func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]Standing, error) {
@@ -46,10 +37,8 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 	}
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	var own *policy.KeyLimits
-	if g.runtime != nil {
-		if made, err := g.state.runtimeKeys.Get(keys.EveryTenant(tenant), key); err == nil {
-			own = made.Grant(g.runtime).Limits
-		}
+	if g.others != nil {
+		own = g.others.LimitsOf(tenant, key)
 	}
 	subjects := g.requests.Limits.Applying(g.requests.Limits.Of(&keys.Key{Name: key, Tenant: tenant}, own), model)
 	for part := range slices.Chunk(subjects, limits.MaxSubjects) {

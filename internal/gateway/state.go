@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	crand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
@@ -12,13 +11,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	desktopmemory "github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -33,12 +30,10 @@ type State struct {
 	Concurrency  *limits.ConcurrencyLimiter // calls at once
 	Health       *failover.Health           // of providers' models
 
-	exhausted *policy.ExhaustedBudgets
-	// runtimeKeys are read when the first generation opens the stores.
-	runtimeKeys *runtimekeys.Keys
-	events      *events
-	discovered  modelLists
-	slots       Slots // of features
+	exhausted  *policy.ExhaustedBudgets
+	events     *events
+	discovered modelLists
+	slots      Slots // of features
 
 	stores      stores
 	generations generations
@@ -50,10 +45,9 @@ func NewState(dir string, now func() time.Time) *State {
 	s := &State{
 		Bodies: upload.Bodies{Spool: upload.NewSpool(dir)}, Workstations: desktopmemory.NewState(now), ConnLimiter: connlimit.New(now), Concurrency: limits.NewConcurrencyLimiter(),
 		events: newEvents(), stores: stores{dir: dir, closed: make(chan struct{})},
-		runtimeKeys: runtimekeys.New(now, crand.Reader),
 	}
 	s.stores.local = Local{
-		Workstations: s.Workstations, Limiter: s.Concurrency, Viewers: s.ConnLimiter, Keys: s.runtimeKeys, KeyChanged: s.keyChanged,
+		Workstations: s.Workstations, Limiter: s.Concurrency, Viewers: s.ConnLimiter,
 		LimitsHash: s.limitsHash, Slots: &s.slots,
 	}
 	s.exhausted = policy.NewExhaustedBudgets(s.Emit)
@@ -157,22 +151,6 @@ func (s *State) limitsHash() string {
 		return current.hash()
 	}
 	return ""
-}
-
-// keyChanged ends the desktops here of a key that was deleted, disabled or rotated on any gateway of a
-// cluster. The one that changed it has told the engine; this is for an engine that is away. Tokens of
-// the newest secret were issued after the change.
-func (s *State) keyChanged(before, after *runtimekeys.Key) {
-	current := s.generations.current()
-	if before == nil || current == nil {
-		return
-	}
-	if after == nil || !s.runtimeKeys.MayStill(current.gateway.runtime, after.Hash(), after.Tenant, keys.WorkstationsConnect) {
-		now := current.gateway.now()
-		s.Workstations.RevokedElsewhere(before.Tenant, before.Hash(), now, now)
-	} else if end := after.EndsSince(before); !end.IsZero() {
-		s.Workstations.RevokedElsewhere(before.Tenant, before.Hash(), after.Updated, end)
-	}
 }
 
 // InCluster reports whether the stores are those of a cluster.

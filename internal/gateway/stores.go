@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,8 +15,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
-	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
@@ -29,7 +28,7 @@ type stores struct {
 	once      sync.Once                   // for closed
 	opened    atomic.Pointer[store.Store] // the same as store, for scrapes: mu is held while the database is opened or closed
 
-	local Local // what the gateway has by itself; without a cluster only its keys are used
+	local Local // what the gateway has by itself; for a cluster
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
@@ -40,19 +39,21 @@ type stores struct {
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema, runtimekeys.Schema, postgres.SpoolSchema, runtimekeys.SnapshotSchema}
+var localSchemas = []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}
 
-// OpenStopped opens the database of a gateway that does not run, to read it.
-func OpenStopped(dir string, logger *zap.Logger) (*store.Store, error) {
-	return store.Open(dir, store.Options{Schemas: localSchemas, Logger: logger})
+// OpenStopped opens the database of a gateway that does not run, to read it. Also are the tables of
+// features that are read.
+func OpenStopped(dir string, logger *zap.Logger, also ...store.Schema) (*store.Store, error) {
+	return store.Open(dir, store.Options{Schemas: append(slices.Clip(localSchemas), also...), Logger: logger})
 }
 
 // opening is what the stores are opened for.
 type opening struct {
-	cluster Cluster // nil: this gateway is the only one
-	hard    bool    // a budget is hard, or one made at run time may be
-	keep    activity.Retention
-	logger  *zap.Logger
+	cluster  Cluster // nil: this gateway is the only one
+	features []Feature
+	hard     bool // a budget is hard, or one made at run time may be
+	keep     activity.Retention
+	logger   *zap.Logger
 }
 
 // open opens the database unless it is open, and what the cluster shares. Retain changes later how
@@ -64,8 +65,12 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 		return s.tables, nil
 	}
 	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
+	schemas := slices.Clip(localSchemas)
+	for _, f := range o.features {
+		schemas = append(schemas, f.Schemas...)
+	}
 	opened, err := store.Open(s.dir, store.Options{
-		Schemas:   localSchemas,
+		Schemas:   schemas,
 		Prune:     []store.PruneFunc{pruner.Prune, sqliteowners.Prune(now), sqlite.PruneLedger(now), sqlite.PruneRates(now)},
 		Logger:    logger,
 		Committed: s.committed,
@@ -92,8 +97,14 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 			return Stores{}, errors.Join(err, opened.Close())
 		}
 		s.shared.Store(&shared)
-	} else if err := s.local.Keys.Open(ctx, runtimekeys.NewTable(opened)); err != nil {
-		return Stores{}, errors.Join(opened.Explain(err), opened.Close())
+	}
+	for _, f := range o.features {
+		if f.Open == nil {
+			continue
+		}
+		if err := f.Open(ctx, opened); err != nil {
+			return Stores{}, errors.Join(opened.Explain(err), opened.Close())
+		}
 	}
 	s.store, s.pruner, s.cluster = opened, pruner, o.cluster
 	s.opened.Store(opened)
@@ -117,6 +128,13 @@ func (s *stores) inCluster() Shared {
 		return *shared
 	}
 	return nil
+}
+
+// catchUp reads what other gateways have changed, if there are any.
+func (s *stores) catchUp(ctx context.Context) {
+	if shared := s.inCluster(); shared != nil {
+		shared.CatchUp(ctx)
+	}
 }
 
 // hasPeers reports whether other gateways of a cluster are alive.

@@ -1,19 +1,16 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
-
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
 func newStores(dir string) *stores {
-	return &stores{dir: dir, closed: make(chan struct{}), local: Local{Keys: runtimekeys.New(time.Now, rand.Reader)}}
+	return &stores{dir: dir, closed: make(chan struct{})}
 }
 
 func (s *stores) mustOpen(t *testing.T) Stores {

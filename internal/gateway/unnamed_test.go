@@ -22,11 +22,11 @@ func (l brokenLedger) Subjects(context.Context, time.Time) ([]string, error) { r
 
 func TestAStartWaitsForNoLedger(t *testing.T) {
 	away := fmt.Errorf("%w: Valkey does not answer", limits.ErrUnavailable)
-	if err := warnOfUnnamed(t.Context(), brokenLedger{err: away}, time.Now(), nil, zap.NewNop()); err != nil {
+	if err := warnOfUnnamed(t.Context(), brokenLedger{err: away}, time.Now(), nil, nil, zap.NewNop()); err != nil {
 		t.Errorf("while the engine is away: %v", err)
 	}
 	broken := errors.New("broken")
-	if err := warnOfUnnamed(t.Context(), brokenLedger{err: broken}, time.Now(), nil, zap.NewNop()); !errors.Is(err, broken) {
+	if err := warnOfUnnamed(t.Context(), brokenLedger{err: broken}, time.Now(), nil, nil, zap.NewNop()); !errors.Is(err, broken) {
 		t.Errorf("%v, want %v", err, broken)
 	}
 }

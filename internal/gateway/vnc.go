@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
@@ -75,6 +76,24 @@ func (v VNC) Open(pass *desktop.Pass, viewer netip.AddrPort, security string) (*
 func (v VNC) Refused(reason string, viewer netip.AddrPort, cause error) {
 	v.gateway.state.Metrics.VNCRefused(reason)
 	v.gateway.requests.Sampled().Warn("vnc connection refused", zap.String("code", reason), zap.String("remote", viewer.String()), zap.Error(cause))
+}
+
+// StillMayConnect refuses a caller whose key or secret is not good any more: it was changed at run time
+// after the caller had been authenticated. What was issued meanwhile ends. The error is a 401.
+func (v VNC) StillMayConnect(caller *request.Caller) error {
+	if caller.Limits == nil {
+		return nil
+	}
+	desktops := v.gateway.state.Workstations
+	now, err := Callers{v.gateway}.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	if err != nil || !now.Has(keys.WorkstationsConnect) {
+		desktops.Revoke(caller.Tenant, caller.Name)
+		return errInvalidKey()
+	}
+	if end := now.Expires; !end.IsZero() {
+		desktops.RevokeAt(caller.Tenant, caller.Name, end)
+	}
+	return nil
 }
 
 // WarnOfDemo warns once of a part that is built in for trying out and serves more than this machine.

@@ -50,12 +50,27 @@ func startWorkstations(ctx context.Context, service *desktop.Service, logger *za
 }
 
 // mayConnect returns a function that reports whether a key may still open the desktops for which it
-// has VNC addresses, or that an agent has open with it. The key is the one that holds the secret with
-// which they were asked for.
+// has VNC addresses, or that an agent has open with it. The key is the one that holds the secret
+// with which they were asked for.
 func mayConnect(keyring *keys.Keyring, now func() time.Time) func(desktop.Issuer) bool {
 	return func(by desktop.Issuer) bool {
 		key, ok := keyring.Holding(by.KeyHash)
 		return ok && key.Name == by.Key && key.Tenant == by.Tenant && key.Has(scopeOf(by)) && key.Valid(now())
+	}
+}
+
+// mayConnectWith returns a function that reports whether a key, of the configuration or another
+// source, may still open the desktops for which it has VNC addresses, and the user who has asked
+// for them the key.
+func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
+	configured := mayConnect(g.keyring, g.now)
+	return func(by desktop.Issuer) bool {
+		for _, f := range g.features {
+			if f.MayUse != nil && !f.MayUse(by.User, by.Key) {
+				return false
+			}
+		}
+		return configured(by) || g.others != nil && g.others.MayStill(by.KeyHash, by.Tenant, scopeOf(by))
 	}
 }
 

@@ -32,6 +32,10 @@ const (
 // which it was.
 var ErrInvalid = errors.New("invalid key")
 
+// ErrLoading is returned while a gateway that has just started does not know the keys that it
+// shares with others: their database does not answer.
+var ErrLoading = errors.New("the keys made at run time are not known yet")
+
 // Spec is a key as configured, with its secrets resolved.
 type Spec struct {
 	Name        string    // unique; the identity in records and metrics
@@ -74,8 +78,8 @@ func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
 // AllowsModel reports whether the key may use the model with this full name.
 func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }
 
-// Patterns returns the two lists of a key of the configuration. Without a list of models it may use every
-// model; without a list of tools it may use none. The list of its tenant bounds the tools.
+// Patterns returns the two lists of a key of the configuration. Without a list of models it may use
+// every model; without a list of tools it may use none. The list of its tenant bounds the tools.
 func Patterns(k *Key) (models, tools []string) {
 	if k.tools.some {
 		tools = k.tools.bounds.own()

@@ -12,19 +12,20 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
-// Key returns what a key has spent and may still spend. Balances are those of all budgets that its calls
-// need; of those that are not the key's own it only says which are used up. Made is nil unless the key was made at run time. Usage is the ledger's for the periods in which the key
-// has a budget, and otherwise the sum of the days that the activity still has. A key made at run time
-// is counted in every period. Errors: 503.
-func Key(ctx context.Context, log activity.Log, key *keys.Key, made *runtimekeys.Key, balances []limits.Balance, now time.Time) ([]byte, error) {
-	manages := key.Has(keys.KeysManage)
-	info := openrouter.KeyInfo{Label: key.Name, Expires: openrouter.Timestamp(key.Expires)}
-	info.ManagementKey, info.ProvisioningKey, info.Workspace = manages, manages, openrouter.Text(keys.WorkspaceID(key.Tenant))
+// KeyInfo is what a key says of itself.
+type KeyInfo = openrouter.KeyInfo
+
+// Key returns what a key has spent and may still spend. Balances are those of all budgets that its
+// calls need; of those that are not the key's own it only says which are used up. Made is what a key
+// that was made at run time says of itself, nil for one of the configuration. Usage is the ledger's for
+// the periods in which the key has a budget, and otherwise the sum of the days that the activity still
+// has. A key made at run time is counted in every period. Errors: 503.
+func Key(ctx context.Context, log activity.Log, key *keys.Key, made *KeyInfo, balances []limits.Balance, now time.Time) ([]byte, error) {
+	info := openrouter.KeyInfo{Label: key.Name}
 	if made != nil {
-		info.Label, info.Creator, info.IncludeBYOK = made.Label, openrouter.Text(made.Creator), made.IncludeBYOK
+		info = *made
 	} else {
 		days, err := log.Costs(ctx, key.Tenant, key.Name)
 		if err != nil {
@@ -32,15 +33,15 @@ func Key(ctx context.Context, log activity.Log, key *keys.Key, made *runtimekeys
 		}
 		info.Usage, info.UsageDaily, info.UsageWeekly, info.UsageMonthly = spent(days, now.UTC())
 	}
+	manages := key.Has(keys.KeysManage)
+	info.Expires, info.Workspace = openrouter.Timestamp(key.Expires), openrouter.Text(keys.WorkspaceID(key.Tenant))
+	info.ManagementKey, info.ProvisioningKey = manages, manages
 	own := policy.KeySubject(key.Name)
 	showBudgets(&info, slices.DeleteFunc(slices.Clone(balances), func(b limits.Balance) bool { return b.Subject != own }))
 	for _, b := range balances {
 		if !b.Budget.Soft && b.Remaining() == 0 && !slices.Contains(info.Exhausted, b.Subject) {
 			info.Exhausted = append(info.Exhausted, b.Subject)
 		}
-	}
-	if made != nil && made.Limit != nil && *made.Limit == 0 { // the ledger's least budget is more
-		info.Limit, info.Remaining, info.Reset = new(openrouter.USD), new(openrouter.USD), openrouter.Text(made.Reset)
 	}
 	return openrouter.AppendKey(nil, info), nil
 }

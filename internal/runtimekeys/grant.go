@@ -2,7 +2,6 @@ package runtimekeys
 
 import (
 	"crypto/sha256"
-	"errors"
 	"time"
 	"weak"
 
@@ -61,12 +60,8 @@ func (s *Keys) MayStill(b *Block, hash, tenant string, scope keys.Scope) bool {
 	return b != nil && key != nil && key.Tenant == tenant && key.valid(s.now()) && key.Grant(b).Has(scope)
 }
 
-// ErrLoading is returned while a gateway that has just started does not know the keys that it shares
-// with others: their database does not answer.
-var ErrLoading = errors.New("the keys made at run time are not known yet")
-
 // Authenticate returns what the holder of a secret may do. The error is [keys.ErrInvalid], or
-// ErrLoading.
+// [keys.ErrLoading].
 func (s *Keys) Authenticate(b *Block, secret string, now time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	sum, ok := keys.Sum(secret)
 	if !ok {
@@ -88,7 +83,7 @@ func Held(s *Keys, b *Block, sum Sum, now time.Time) (keys.Credential, *policy.K
 	shared.refresh() // another gateway may have made the key or let it in again just now
 	credential, limits, err = s.authenticate(b, sum, now)
 	if err != nil && shared.loading() {
-		err = ErrLoading
+		err = keys.ErrLoading
 	}
 	return credential, limits, err
 }

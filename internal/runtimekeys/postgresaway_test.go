@@ -55,7 +55,7 @@ func TestWithoutTheDatabaseKeysWorkAndAreNotChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := fresh.Authenticate(block, secret, noon); !errors.Is(err, runtimekeys.ErrLoading) {
+	if _, _, err := fresh.Authenticate(block, secret, noon); !errors.Is(err, keys.ErrLoading) {
 		t.Errorf("a node that never had the keys: %v", err)
 	}
 	if fresh.logs.FilterMessageSnippet("no snapshot").Len() != 1 {

@@ -191,7 +191,7 @@ func TestVNCACertificateThatIsNotRenewedInTime(t *testing.T) {
 		}
 		if !harness.Eventually(func() bool {
 			named()
-			return slices.ContainsFunc(about.Condition.Parts, func(p gateway.Part) bool {
+			return slices.ContainsFunc(about.Condition.Parts, func(p gateway.PartStatus) bool {
 				return p.Name == "certificates" && p.State == want && (strings.Contains(p.Detail, "*.vnc.example.com ends 20") == (want == "degraded"))
 			})
 		}) {

@@ -29,8 +29,8 @@ func Feature(c gateway.Core, servers *mcp.Servers, bounds screen.Limits) gateway
 	}
 	servers.BuiltIn = screens.With
 	return gateway.Feature{
-		Part:  screens,
-		Apply: func() { open.SetLimits(bounds) },
+		Offers: screens,
+		Apply:  func() { open.SetLimits(bounds) },
 		Gauges: []metrics.Collector{
 			metrics.NewGauge("automation_memory_bytes", "Memory that the pictures of agents' desktops take.", nil, func(put metrics.Show) {
 				used, _ := open.Memory()

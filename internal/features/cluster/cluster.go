@@ -16,6 +16,7 @@ import (
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	valkeylimits "github.com/gatehouse-proxy/gatehouse/internal/limits/valkey"
@@ -153,10 +154,11 @@ func (s *shared) start(ctx context.Context, c gateway.Local) error {
 	}
 	s.others.ask(ctx, time.Now())
 	s.done.Go(func() { s.others.follow(background) })
+	keys := makekeys.KeptIn(c.Slots, c.Now)
 	made := runtimekeys.NewPostgresTable(runtimekeys.PostgresConfig{
-		DB: s.db, Feed: s.feed, Store: c.Store, Now: c.Now, Logger: c.Logger, Changed: c.KeyChanged,
+		DB: s.db, Feed: s.feed, Store: c.Store, Now: c.Now, Logger: c.Logger, Changed: keys.Changed,
 	})
-	if err := errors.Join(c.Keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
+	if err := errors.Join(keys.Keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
 	if err := s.checkEngine(ctx, c.Hard); err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 // kept outlives a configuration.
@@ -34,13 +36,14 @@ type Cluster struct{ kept *kept }
 func Feature(c gateway.Core) gateway.Feature {
 	k := keptIn(c.Slots)
 	return gateway.Feature{
-		Part: Cluster{k},
+		Offers:  Cluster{k},
+		Schemas: []store.Schema{postgres.SpoolSchema},
 		Apply: func() {
 			if s := k.shared.Load(); s != nil {
 				s.desktops.KeepOpen(c.Requests.Limits.OnStoreFailure == policy.FailOpen)
 			}
 		},
-		Status: func() []gateway.Part {
+		Status: func() []gateway.PartStatus {
 			if s := k.shared.Load(); s != nil {
 				return clusterParts(s.status())
 			}

@@ -65,12 +65,12 @@ const clockTolerance = 5 * time.Second
 
 // clusterParts are the states of what gateways share. None makes a gateway unavailable: without the
 // engine or the database calls go on, and all gateways have the same ones.
-func clusterParts(c report.ClusterStatus) []gateway.Part {
-	return []gateway.Part{enginePart(c.Engine), databasePart(c.Database), nodesPart(c)}
+func clusterParts(c report.ClusterStatus) []gateway.PartStatus {
+	return []gateway.PartStatus{enginePart(c.Engine), databasePart(c.Database), nodesPart(c)}
 }
 
-func enginePart(e report.EngineStatus) gateway.Part {
-	p := gateway.Part{Name: "engine", State: gateway.PartOK, Since: e.Since}
+func enginePart(e report.EngineStatus) gateway.PartStatus {
+	p := gateway.PartStatus{Name: "engine", State: gateway.PartOK, Since: e.Since}
 	switch {
 	case e.Error != "":
 		p.Detail = fmt.Sprintf("%s; rates and calls at once are limited by this node's share, "+
@@ -84,15 +84,15 @@ func enginePart(e report.EngineStatus) gateway.Part {
 	case e.BreakerOpen:
 		p.Detail = "Valkey was too slow: this node tries it once a second"
 	default:
-		return gateway.Part{Name: "engine", State: gateway.PartOK}
+		return gateway.PartStatus{Name: "engine", State: gateway.PartOK}
 	}
 	p.State = gateway.PartDegraded
 	return p
 }
 
-func databasePart(d report.DatabaseStatus) gateway.Part {
+func databasePart(d report.DatabaseStatus) gateway.PartStatus {
 	if d.Error == "" {
-		return gateway.Part{Name: "database", State: gateway.PartOK}
+		return gateway.PartStatus{Name: "database", State: gateway.PartOK}
 	}
 	waits := fmt.Sprintf("%d rows wait", d.Waiting)
 	if d.SpooledBytes > 0 {
@@ -101,15 +101,15 @@ func databasePart(d report.DatabaseStatus) gateway.Part {
 	if d.Dropped > 0 {
 		waits += fmt.Sprintf(", and %d rows were dropped", d.Dropped)
 	}
-	return gateway.Part{
+	return gateway.PartStatus{
 		Name: "database", State: gateway.PartDegraded, Since: d.Since,
 		Detail: d.Error + "; calls go on, keys and workstations cannot be changed; " + waits,
 	}
 }
 
 // nodesPart is about this gateway among the others.
-func nodesPart(c report.ClusterStatus) gateway.Part {
-	p := gateway.Part{Name: "cluster", State: gateway.PartDegraded}
+func nodesPart(c report.ClusterStatus) gateway.PartStatus {
+	p := gateway.PartStatus{Name: "cluster", State: gateway.PartDegraded}
 	if offset := time.Duration(c.Engine.ClockOffset * float64(time.Second)); offset.Abs() > clockTolerance {
 		p.Detail = fmt.Sprintf("the clock of this machine is %s from Valkey's: correct it", offset.Abs().Round(time.Millisecond))
 		return p
@@ -124,7 +124,7 @@ func nodesPart(c report.ClusterStatus) gateway.Part {
 		p.Detail = "these nodes have other limits in their configuration: " + strings.Join(others, ", ")
 		return p
 	}
-	return gateway.Part{Name: "cluster", State: gateway.PartOK}
+	return gateway.PartStatus{Name: "cluster", State: gateway.PartOK}
 }
 
 // values are what a scrape shows of the cluster; false without one.

@@ -32,7 +32,7 @@ type Console struct {
 func Feature(c gateway.Core) gateway.Feature {
 	s := &Console{Callers: c.Callers, core: c, signedIn: SignedIn(c.Slots, c.Requests.Now)}
 	return gateway.Feature{
-		Part:     s,
+		Offers:   s,
 		Activate: func() { s.Sessions().Retain(s.keeps()) },
 		MayUse:   s.mayUse,
 		Gauges: []metrics.Collector{metrics.NewGauge("console_sessions",

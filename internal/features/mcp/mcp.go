@@ -48,7 +48,7 @@ func (s *Servers) Feature() gateway.Feature {
 	up := metrics.NewGauge("mcp_server_up", "1 if an MCP server works, 0 since its requests failed; servers that were asked.",
 		[]string{"server"}, s.showUp)
 	return gateway.Feature{
-		Part: s,
+		Offers: s,
 		Start: func(context.Context) {
 			s.Calls.Owners = s.requests.Owners
 			s.Calls.Servers.Inherit(s.current.Load())

@@ -23,11 +23,11 @@ type Recordings struct {
 func Feature(c gateway.Core, settings *recording.Settings) gateway.Feature {
 	r := &Recordings{callers: c.Callers}
 	if settings == nil {
-		return gateway.Feature{Part: r}
+		return gateway.Feature{Offers: r}
 	}
 	r.store = recording.NewStore(*settings, c.VNC.Node, c.Requests.Logger, c.Requests.Now)
 	c.Sessions.Recordings = r.store
-	return gateway.Feature{Part: r, Start: func(ctx context.Context) { go r.store.Run(ctx) }}
+	return gateway.Feature{Offers: r, Start: func(ctx context.Context) { go r.store.Run(ctx) }}
 }
 
 // Open returns the recordings. Where no session can be recorded the error is [apierror.UnknownURL].

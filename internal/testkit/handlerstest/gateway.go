@@ -25,7 +25,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -86,10 +85,9 @@ type Setup struct {
 	Dialect      string                       // of acme; "" is openai
 	Workstations bool
 	OnConflict   desktop.Conflict
-	Storage      desktop.Storage    // nil: one in memory
-	Logger       *zap.Logger        // nil: none
-	State        *gateway.State     // nil: a new one
-	Made         *runtimekeys.Block // nil: no keys are made at run time
+	Storage      desktop.Storage // nil: one in memory
+	Logger       *zap.Logger     // nil: none
+	State        *gateway.State  // nil: a new one
 	Features     func(gateway.Core) []gateway.Feature
 	Write        time.Duration // how long a client may take nothing of its answer; 0: as by default
 }
@@ -109,8 +107,8 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	}
 	t.Cleanup(func() { Must(t, s.State.Close()) })
 	c := gateway.Config{
-		RuntimeKeys: s.Made, Features: s.Features,
-		State: s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
+		Features: s.Features,
+		State:    s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.Logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
