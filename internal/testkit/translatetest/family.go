@@ -23,7 +23,8 @@ func Family(second, usage bool) openai.DeltaStream {
 	return openai.NewChatStream(call)
 }
 
-// FamilyResult returns what a client of chat completions gets of a whole answer that was translated.
+// FamilyResult returns what a client of chat completions gets of a whole answer that was
+// translated.
 func FamilyResult(second bool, chat []byte, sum openai.Summary, err error) ([]byte, openai.Summary, error) {
 	if err != nil {
 		return nil, sum, err
@@ -59,7 +60,8 @@ func (failing) Summary() openai.Summary {
 	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
 }
 
-// CheckFailing checks that a failure of the family's stream ends the stream. Text is an event with a piece.
+// CheckFailing checks that a failure of the family's stream ends the stream. Text is an event with
+// a piece.
 func CheckFailing(t *testing.T, stream func(family openai.DeltaStream) openai.Stream, text string) {
 	t.Helper()
 	s := stream(failing{})
@@ -71,8 +73,8 @@ func CheckFailing(t *testing.T, stream func(family openai.DeltaStream) openai.St
 	}
 }
 
-// CheckEndsOnce checks that a chat stream ends once, as a success only if the events are those of "whole",
-// however often it is closed.
+// CheckEndsOnce checks that a chat stream ends once, as a success only if the events are those of
+// "whole", however often it is closed.
 func CheckEndsOnce(t *testing.T, stream func() openai.Stream, late string, streams map[string]string) {
 	t.Helper()
 	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")

@@ -21,8 +21,8 @@ type Requests struct {
 	Sent func(t *testing.T, sent *jsonscan.Body, body string, options byte)
 }
 
-// Fuzz checks that a request is refused by the name of a field, or becomes a request of the other API, the
-// same each time. The requests of the golden files are seeds, and so are others.
+// Fuzz checks that a request is refused by the name of a field, or becomes a request of the other
+// API, the same each time. The requests of the golden files are seeds, and so are others.
 func (r Requests) Fuzz(f *testing.F, others ...string) {
 	for i, body := range append(Seeds(f, "request.json"), others...) {
 		f.Add(body, byte(i))
@@ -87,7 +87,8 @@ func (s Streams) Fuzz(f *testing.F) {
 	f.Fuzz(s.Check)
 }
 
-// FuzzMoves checks any sequence of events of the menu, with any end. The last byte of a seed is its end.
+// FuzzMoves checks any sequence of events of the menu, with any end. The last byte of a seed is its
+// end.
 func (s Streams) FuzzMoves(f *testing.F, seeds ...[]byte) {
 	for _, seed := range seeds {
 		f.Add(seed[:len(seed)-1], seed[len(seed)-1])
@@ -103,8 +104,8 @@ func (s Streams) FuzzMoves(f *testing.F, seeds ...[]byte) {
 	})
 }
 
-// CheckEnd checks how a stream ended: as a success only if the provider's had one of the ends, unless it
-// has escapes.
+// CheckEnd checks how a stream ended: as a success only if the provider's had one of the ends,
+// unless it has escapes.
 func CheckEnd(t *testing.T, wire string, failed bool, err error, ends ...string) {
 	t.Helper()
 	if failed != (err != nil) {

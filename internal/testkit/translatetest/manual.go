@@ -76,9 +76,9 @@ func CheckShown(t *testing.T, fields map[string]translate.Disposition) {
 	}
 }
 
-// CheckUnlike checks the fields of a table that the provider lacks, at least so many: a field is refused
-// or left out, and neither if its value asks for nothing. Translate translates a request that has a
-// member, and returns the fields that were left out.
+// CheckUnlike checks the fields of a table that the provider lacks, at least so many: a field is
+// refused or left out, and neither if its value asks for nothing. Translate translates a request
+// that has a member, and returns the fields that were left out.
 func CheckUnlike(t *testing.T, fields map[string]translate.Disposition, least int, translated func(member string) (leftOut []string, err error)) {
 	t.Helper()
 	tried := 0

@@ -11,8 +11,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 )
 
-// A caller gets a valid chat stream that ends once from any bytes of a provider, as a success only if a
-// finishReason has come, the same in whatever pieces they arrive, and with the content of the whole answer.
+// A caller gets a valid chat stream that ends once from any bytes of a provider, as a success only
+// if a finishReason has come, the same in whatever pieces they arrive, and with the content of the
+// whole answer.
 var streams = translatetest.Streams{
 	Check: checkStream, Menu: menu,
 	Ends: []string{

@@ -74,8 +74,8 @@ type translation struct {
 }
 
 // Request translates a request to a GenerateContentRequest, which is the same whether or not the
-// answer is streamed. The error is a [*apierror.Error] with status 400 that names the field which the
-// provider or this model does not take, or whose value is invalid. Neither result refers to r.
+// answer is streamed. The error is a [*apierror.Error] with status 400 that names the field which
+// the provider or this model does not take, or whose value is invalid. Neither result refers to r.
 func Request(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)

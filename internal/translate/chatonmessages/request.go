@@ -71,10 +71,10 @@ type translation struct {
 	original     *Original
 }
 
-// Request translates a request to the Messages request for the provider, streamed if the caller asked
-// for it. The error is a [*apierror.Error] with status 400 that names the field which a Messages
-// request cannot carry, or which this model does not take, or whose value is invalid. Neither result
-// refers to r.
+// Request translates a request to the Messages request for the provider, streamed if the caller
+// asked for it. The error is a [*apierror.Error] with status 400 that names the field which a
+// Messages request cannot carry, or which this model does not take, or whose value is invalid.
+// Neither result refers to r.
 func Request(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt, body: r.Settings, original: &Original{origin: tag(opt.Origin), functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)

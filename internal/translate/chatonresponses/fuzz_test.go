@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 )
 
-// A client gets a valid chat stream that ends once from any bytes of a provider, as a success only if the
-// provider's ended, and the same stream in whatever pieces they arrive.
+// A client gets a valid chat stream that ends once from any bytes of a provider, as a success only
+// if the provider's ended, and the same stream in whatever pieces they arrive.
 var streams = translatetest.Streams{
 	Check: func(t *testing.T, wire string, sizes []byte, second bool) {
 		original := plainOriginal(t)

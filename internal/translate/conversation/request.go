@@ -32,8 +32,8 @@ func (r *Request) Chat() *Request {
 	return OfChat(r.Body)
 }
 
-// OfChat returns the request that is a chat completion request, which params.ParseChat accepted. It is
-// read as it was parsed, without the edits that b has collected.
+// OfChat returns the request that is a chat completion request, which params.ParseChat accepted. It
+// is read as it was parsed, without the edits that b has collected.
 func OfChat(b *jsonscan.Body) *Request {
 	body, functions := translate.AsTools(translate.Read(b, new(error)))
 	return &Request{

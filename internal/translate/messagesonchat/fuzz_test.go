@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
-// A client gets a valid message that ends once from any bytes of a provider, and the same in whatever pieces
-// they arrive.
+// A client gets a valid message that ends once from any bytes of a provider, and the same in
+// whatever pieces they arrive.
 var streams = translatetest.Streams{
 	Check: func(t *testing.T, wire string, sizes []byte, _ bool) {
 		original := originalOf(t, thinkingRequest)

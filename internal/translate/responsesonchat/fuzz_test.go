@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
-// A client gets a valid response that ends once from any bytes of a provider, and the same in whatever pieces
-// they arrive.
+// A client gets a valid response that ends once from any bytes of a provider, and the same in
+// whatever pieces they arrive.
 var streams = translatetest.Streams{
 	Check: func(t *testing.T, wire string, sizes []byte, _ bool) {
 		for _, request := range []string{plainRequest, toolRequest} {
