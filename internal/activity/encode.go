@@ -201,6 +201,8 @@ func packHex(s string) (hash [rawHash]byte, ok bool) {
 	if len(s) != 2*rawHash || s != strings.ToLower(s) {
 		return hash, false
 	}
-	_, err := hex.Decode(hash[:], []byte(s))
+	var digits [2 * rawHash]byte // a conversion would be an allocation
+	copy(digits[:], s)
+	_, err := hex.Decode(hash[:], digits[:])
 	return hash, err == nil
 }
