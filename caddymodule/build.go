@@ -109,7 +109,9 @@ func (a *App) build() (built, error) {
 		return none, fmt.Errorf("cluster: %w", err)
 	}
 	secrets = append(secrets, shared.secrets...)
-	b := built{features: features{made: runtime, identities: identities, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation()}}
+	b := built{features: features{
+		made: runtime, identities: identities, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
+	}}
 	b.Config = gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
 		Catalog: index, Providers: providers.providers, Issued: issuedTo(tools), Discover: providers.discover, Aliases: a.Aliases.build(),

@@ -2,8 +2,8 @@ package caddymodule
 
 // What registers itself: the features of this build.
 import (
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin/keys" // admin.api.gatehouse
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli"        // the command gatehouse
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // admin.api.gatehouse
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli"   // the command gatehouse
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
@@ -57,7 +57,7 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 		console.Feature(c),
 	}
 	if f.identities != nil {
-		all = append(all, people.Feature(c, *f.identities))
+		all = append(all, people.Feature(c, f.identities))
 	}
 	return all
 }

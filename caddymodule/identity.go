@@ -11,7 +11,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
-	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 )
 
 // Identity is an identity provider whose tokens (JWTs) callers can send instead of a key: OpenID
@@ -116,23 +115,23 @@ func buildIdentities(a *App) (*people.Config, error) {
 		}
 		return nil, nil
 	}
-	var issuers []identity.Issuer
+	var issuers []people.Issuer
 	named := map[string]bool{}
 	for _, i := range a.Identities {
 		if named[i.Name] {
 			return nil, fmt.Errorf("identity %q is configured twice", i.Name)
 		}
 		named[i.Name] = true
-		issuer := identity.Issuer{
+		issuer := people.Issuer{
 			Name: i.Name, URL: i.Issuer, Audiences: i.Audiences, KeySet: i.Keys, MaxLife: time.Duration(i.MaxLife), User: i.User,
 		}
 		for _, rule := range i.Roles {
 			if !slices.ContainsFunc(roles, func(r people.Role) bool { return r.Name == rule.Role }) {
 				return nil, fmt.Errorf("identity %q: there is no role %q", i.Name, rule.Role)
 			}
-			out := identity.Rule{Role: rule.Role}
+			out := people.Rule{Role: rule.Role}
 			for _, c := range rule.Claims {
-				out.Conditions = append(out.Conditions, identity.Condition(c))
+				out.Conditions = append(out.Conditions, people.Condition(c))
 			}
 			issuer.Rules = append(issuer.Rules, out)
 		}
@@ -140,9 +139,5 @@ func buildIdentities(a *App) (*people.Config, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = issuersTimeout, true // they are asked once an hour
-	checked, err := identity.New(issuers, identity.Deps{Client: &http.Client{Transport: transport}, Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	return &people.Config{Issuers: checked, Roles: roles}, nil
+	return people.NewConfig(issuers, roles, &http.Client{Transport: transport}, time.Now)
 }

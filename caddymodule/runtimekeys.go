@@ -12,18 +12,20 @@ import (
 // RuntimeKeys lets keys with the scope keys:manage make other keys while the gateway runs, at
 // /api/v1/keys. No such key may do more than this block allows, even if its own settings say more.
 type RuntimeKeys struct {
-	// Scopes are the permissions that such keys can have. At least one; keys:manage is not possible.
+	// Scopes are the permissions that such keys can have. At least one; keys:manage is not
+	// possible.
 	Scopes []string `json:"scopes"`
 
 	// Models are patterns over "<provider>/<model>" of the models that such keys can use. Default:
 	// every callable model.
 	Models []string `json:"models,omitempty"`
 
-	// MCP are patterns over "<MCP server>/<tool>" of the tools that such keys can call, as in a key's
-	// block. A key has those of them that it names. Default: none.
+	// MCP are patterns over "<MCP server>/<tool>" of the tools that such keys can call, as in a
+	// key's block. A key has those of them that it names. Default: none.
 	MCP []string `json:"mcp,omitempty"`
 
-	// HostedTools lets such keys use tools that run at the provider, on its account. Default: false.
+	// HostedTools lets such keys use tools that run at the provider, on its account. Default:
+	// false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
 
 	// Unpriced is as in a key's block. Default: 402 cannot_be_priced.
@@ -72,8 +74,8 @@ func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, 
 	return out, nil
 }
 
-// shareLimits adds the limits of every tenant, for keys that the configuration does not have: all that
-// it has may have limits of their own.
+// shareLimits adds the limits of every tenant, for keys that the configuration does not have: all
+// that it has may have limits of their own.
 func shareLimits(a *App, shared *policy.Limits) error {
 	everybody, err := a.subject(policy.GatewaySubject())
 	if err != nil {

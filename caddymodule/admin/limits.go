@@ -1,14 +1,12 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // budgetView is a budget in the operator's API. Amounts are texts: decimal USD, or a number of
@@ -56,18 +54,4 @@ func listBudgets(active *gateway.Gateway, r *http.Request) (any, error) {
 		views[i] = viewOf(b)
 	}
 	return views, nil
-}
-
-// listLimits lists the limits and what is used of them, in the shape of GET /api/v1/limits and with its
-// parameters.
-func listLimits(active *gateway.Gateway, r *http.Request) (any, error) {
-	q, err := query(r, report.LimitsParams()...)
-	if err != nil {
-		return nil, err
-	}
-	if err := active.Ready(r.Context()); err != nil {
-		return nil, err
-	}
-	list, err := report.Limits(r.Context(), active.Requests(), nil, q)
-	return json.RawMessage(list), err
 }

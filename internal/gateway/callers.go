@@ -45,7 +45,15 @@ func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 	if err != nil {
 		return request.Caller{}, errUnauthenticated(err)
 	}
-	return request.Caller{Credential: credential, Secret: secret, User: credential.ShownHolder(), Limits: own}, nil
+	return request.Caller{Credential: credential, Secret: secret, User: userOf(own), Limits: own}, nil
+}
+
+// userOf is who has a key by a role, "" for other keys.
+func userOf(own *policy.KeyLimits) string {
+	if own == nil || own.Holder == nil {
+		return ""
+	}
+	return own.Holder.Name
 }
 
 // keySources are those of the features of a configuration.
@@ -110,7 +118,7 @@ func (c Callers) CallerOf(tenant, key, secretHash string) (request.Caller, error
 	if credential.Name != key || credential.Tenant != tenant || !credential.Valid(now) {
 		return request.Caller{}, errInvalidKey()
 	}
-	return request.Caller{Credential: credential, SignedIn: secretHash, User: credential.ShownHolder(), Limits: own}, nil
+	return request.Caller{Credential: credential, SignedIn: secretHash, User: userOf(own), Limits: own}, nil
 }
 
 // CallerNamed returns the holder of a key of the configuration, for a person whom somebody else has

@@ -1,7 +1,7 @@
 // Package identity recognises the people and programs of an organisation by tokens of its identity
 // providers: JWTs (RFC 7519) that an issuer of the configuration has signed.
 //
-//	issuers, err := identity.New([]identity.Issuer{{Name: "ci", URL: "https://…", Audiences: []string{"https://ai.example.com"}, Rules: rules}}, deps)
+//	issuers, err := identity.New(configured, deps)
 //	person, err := issuers.Person(ctx, token)
 //
 // Who somebody is depends on the issuer and its subject alone: names and addresses change hands.

@@ -60,7 +60,6 @@ type Key struct {
 	HostedTools bool
 	AllTenants  bool
 	Expires     time.Time // zero = never
-	Holder      *Holder   // whom an identity provider has named; nil for other keys
 
 	models   bounds // of the key; of one that was made at run time also what its configuration allows
 	tools    tools
@@ -75,29 +74,6 @@ type Credential struct {
 
 // Has reports whether the key has every scope in s.
 func (k *Key) Has(s Scope) bool { return k.Scopes&s == s }
-
-// Holder is a person or a program that has a key by its role.
-type Holder struct {
-	Role string
-	Name string // for display
-}
-
-// Configured is the name by which the configuration has options for the key: that of its role, if
-// it has one.
-func (k *Key) Configured() string {
-	if k.Holder != nil {
-		return k.Holder.Role
-	}
-	return k.Name
-}
-
-// ShownHolder is the name of its holder, "" if no identity provider has named one.
-func (k *Key) ShownHolder() string {
-	if k.Holder == nil {
-		return ""
-	}
-	return k.Holder.Name
-}
 
 // AllowsModel reports whether the key may use the model with this full name.
 func (k *Key) AllowsModel(id string) bool { return k.models.match(id) }

@@ -14,10 +14,18 @@ type KeyLimits struct {
 	// Subjects are those of the key, its tenant and the gateway that have any limit, in this order.
 	Subjects []limits.Subject
 	Caps     Caps
+	// Holder is who has the key by a role; nil: the key has a secret of its own.
+	Holder *Holder
 	// Unpriced permits calls whose price cannot be known beforehand, under a hard budget too.
 	Unpriced bool
 
 	hardMoney, hardTokens, soft, counted, rated bool // what the subjects have
+}
+
+// Holder is a person or a program whom an identity provider has named.
+type Holder struct {
+	Role string
+	Name string // for display
 }
 
 // Budgeted reports whether what the key's calls spend is counted.

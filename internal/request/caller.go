@@ -21,6 +21,15 @@ type Caller struct {
 	Limits *policy.KeyLimits
 }
 
+// Configured is the name by which the configuration has options for the caller: of its role, or of
+// its key.
+func (c *Caller) Configured() string {
+	if c.Limits != nil && c.Limits.Holder != nil {
+		return c.Limits.Holder.Role
+	}
+	return c.Name
+}
+
 // SecretHash is the SHA-256 of the caller's secret, in hex. It is not Hash for a key made at run time
 // whose secret was replaced.
 func (c *Caller) SecretHash() string {

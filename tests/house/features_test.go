@@ -43,8 +43,8 @@ var features = []feature{
 		folders: []string{"handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
 	{name: "identity", what: "people and programs with tokens of identity providers", lines: 1_100,
 		folders: []string{"internal/features/identity", "internal/identity"}},
-	{name: "several gateways", what: "limits, keys, desktops and rows that gateways share", lines: 9_700,
-		folders: []string{"internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
+	{name: "several gateways", what: "limits, keys, desktops and rows that gateways share", lines: 11_200,
+		folders: []string{"internal/activity/postgres", "internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
 			"internal/features/cluster", "internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"},
 		uses: []string{"console", "run-time keys"}},
 	{name: "console", what: "pages for people", lines: 10_700, entry: "handlers/console",
@@ -62,21 +62,21 @@ var features = []feature{
 
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
-	coreLines = 75_300
-	allLines  = 149_100
+	coreLines = 73_800
+	allLines  = 150_500
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
 // its imports, itself too, and their product lines.
 var closures = []closure{
-	{"l4vnc", 20, 33_500, "native viewers, from the port to the workstation"},
-	{"internal/vncrelay", 18, 32_300, "viewers of all kinds, without Caddy"},
-	{"internal/modelcall", 54, 70_600, "a chat, without the endpoints"},
-	{"internal/toolcall", 31, 39_200, "a call of a tool, without the endpoints"},
-	{"handlers", 75, 102_100, "all endpoints"},
-	{"handlers/console", 85, 116_100, "the console"},
+	{"l4vnc", 17, 26_500, "native viewers, from the port to the workstation"},
+	{"internal/vncrelay", 15, 25_300, "viewers of all kinds, without Caddy"},
+	{"internal/modelcall", 51, 64_000, "a chat, without the endpoints"},
+	{"internal/toolcall", 28, 32_200, "a call of a tool, without the endpoints"},
+	{"handlers", 75, 98_900, "all endpoints"},
+	{"handlers/console", 85, 113_000, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
-	{"internal/recording", 8, 15_900, "recordings"},
+	{"internal/recording", 5, 8_900, "recordings"},
 	{"internal/guardrail", 7, 15_200, "guardrails"},
 	{"internal/runtimekeys", 18, 25_700, "keys made at run time"},
 	{"internal/handover", 1, 700, "connections that outlive a configuration"},
@@ -85,7 +85,7 @@ var closures = []closure{
 // crossings are the imports of features from where they should not be, until each is gone. The
 // list only gets shorter.
 var crossings = [][2]string{
-	{"caddymodule", "caddymodule/admin/keys"},
+	{"caddymodule", "caddymodule/admin"},
 	{"caddymodule", "caddymodule/check"},
 	{"caddymodule", "caddymodule/offline"},
 	{"caddymodule", "caddymodule/schema"},
@@ -106,7 +106,6 @@ var crossings = [][2]string{
 	{"caddymodule", "internal/valkey"},
 	{"handlers/console", "internal/mcp/client"},
 	{"handlers/console", "internal/vncsocket"},
-	{"internal/activity", "internal/postgres"},
 	{"internal/admission", "internal/guardrail"},
 	{"internal/api", "internal/anthropic"},
 	{"internal/api", "internal/gemini"},

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -46,10 +47,19 @@ type kept struct {
 	issuers *identity.Issuers          // of the current configuration; nil before the first
 }
 
-// Config is what a configuration says of identities.
+// Config is what a configuration says of identities, checked.
 type Config struct {
-	Issuers *identity.Issuers
-	Roles   []Role
+	issuers *identity.Issuers
+	roles   []Role
+}
+
+// NewConfig checks issuers. Client asks them for their keys.
+func NewConfig(issuers []Issuer, roles []Role, client *http.Client, now func() time.Time) (*Config, error) {
+	checked, err := identity.New(issuers, identity.Deps{Client: client, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return &Config{checked, roles}, nil
 }
 
 // MaxBody returns the largest body that a role takes, in bytes; 0 if none says one.
@@ -57,22 +67,22 @@ func (c *Config) MaxBody() (most int64) {
 	if c == nil {
 		return 0
 	}
-	for i := range c.Roles {
-		most = max(most, c.Roles[i].Caps.Body)
+	for i := range c.roles {
+		most = max(most, c.roles[i].Caps.Body)
 	}
 	return most
 }
 
 // Feature lets people and programs call, who have a role.
-func Feature(c gateway.Core, config Config) gateway.Feature {
+func Feature(c gateway.Core, config *Config) gateway.Feature {
 	p := &People{
-		issuers: config.Issuers, roles: map[string]*Role{}, shared: c.Requests.Limits,
+		issuers: config.issuers, roles: map[string]*Role{}, shared: c.Requests.Limits,
 		now: c.Requests.Now, logger: c.Requests.Logger,
 		kept:   gateway.Kept(c.Slots, func() *kept { return &kept{known: map[string]identity.Person{}} }),
 		grants: map[string]*grant{}, away: map[string]error{},
 	}
-	for i := range config.Roles {
-		p.roles[config.Roles[i].Name] = &config.Roles[i]
+	for i := range config.roles {
+		p.roles[config.roles[i].Name] = &config.roles[i]
 	}
 	p.issuers.Tell(p.told)
 	p.shared.People = p.limited

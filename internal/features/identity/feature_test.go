@@ -23,20 +23,21 @@ import (
 // people are those of an issuer, by a role "developer" of tenant "lab" with a rate.
 func people(t *testing.T, issuer *identitytest.Issuer, slots *gateway.Slots, now func() time.Time, roles ...string) *People {
 	t.Helper()
-	config := Config{}
+	var given []Role
 	source := identity.Issuer{Name: "idp", URL: issuer.URL, Audiences: []string{"gatehouse"}}
 	rate, err := limits.ParseRate("3/min")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range roles {
-		config.Roles = append(config.Roles, Role{
+		given = append(given, Role{
 			Name: name, Key: keys.Key{Tenant: "lab", Scopes: keys.ChatWrite | keys.WorkstationsConnect},
 			Limits: limits.Subject{Rates: []limits.Rate{rate}},
 		})
 		source.Rules = append(source.Rules, identity.Rule{Role: name, Conditions: []identity.Condition{{Claim: "groups", Values: []string{name}}}})
 	}
-	if config.Issuers, err = identity.New([]identity.Issuer{source}, identity.Deps{Client: http.DefaultClient, Now: now}); err != nil {
+	config, err := NewConfig([]Issuer{source}, given, http.DefaultClient, now)
+	if err != nil {
 		t.Fatal(err)
 	}
 	deps := new(modelcall.Deps)
@@ -58,7 +59,7 @@ func TestAPersonHasTheRightsAndOwnLimitsOfTheRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ann.Tenant != "lab" || !ann.Has(keys.ChatWrite) || ann.Has(keys.KeysManage) || ann.Configured() != "developer" || ann.ShownHolder() != "ann@example.com" || ann.Expires.IsZero() {
+	if ann.Tenant != "lab" || !ann.Has(keys.ChatWrite) || ann.Has(keys.KeysManage) || *own.Holder != (policy.Holder{Role: "developer", Name: "ann@example.com"}) || ann.Expires.IsZero() {
 		t.Errorf("%+v", ann)
 	}
 	if own.Subjects[0].Name != policy.KeySubject(ann.Name) || own.Tenant != "lab" {
@@ -131,7 +132,8 @@ func TestRefusalsOfPeople(t *testing.T) {
 	}
 }
 
-// A desktop goes on over reloads, until the token ends, or a reload takes the role or its scope away.
+// A desktop goes on over reloads, until the token ends, or a reload takes the role or its scope
+// away.
 func TestWhatAPersonHasOpenedEndsWithTheTokenOrTheRole(t *testing.T) {
 	issuer, slots, now := identitytest.Start(t), new(gateway.Slots), time.Now()
 	clock := func() time.Time { return now }

@@ -11,6 +11,13 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
+// Issuer, Rule and Condition are what a configuration says of an identity provider.
+type (
+	Issuer    = identity.Issuer
+	Rule      = identity.Rule
+	Condition = identity.Condition
+)
+
 // Role is what people and programs may do: a key without a secret.
 type Role struct {
 	Name                    string
@@ -33,13 +40,14 @@ type grant struct {
 // grant returns what a person of the role may do.
 func (r *Role) grant(p identity.Person, shared *policy.Limits) (*grant, error) {
 	key := r.Key
-	key.Name, key.Expires, key.Holder = p.ID, p.Ends, &keys.Holder{Role: r.Name, Name: p.Name}
+	key.Name, key.Expires = p.ID, p.Ends
 	own := r.Limits
 	own.Name = policy.KeySubject(p.ID)
 	bound, err := shared.RuntimeKey(key.Tenant, own, r.Caps, r.Unpriced)
 	if err != nil {
 		return nil, err
 	}
+	bound.Holder = &policy.Holder{Role: r.Name, Name: p.Name}
 	held := keys.NewRuntimeKey(key, r.Models, nil).WithTools(r.Tools, r.Tools, r.ToolsOfItsTenant)
 	return &grant{keys.Credential{Hash: hashOf(p.ID), Key: held}, bound, p}, nil
 }

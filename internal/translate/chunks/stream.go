@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Writer writes the answer of another API, whole or as the events of a stream. The [translate.Content] of a
-// chunk comes between Begin and CheckSize.
+// Writer writes the answer of another API, whole or as the events of a stream. The
+// [translate.Content] of a chunk comes between Begin and CheckSize.
 type Writer interface {
 	// Begin begins with a chunk that does not repeat the one before. sum is what is known of the
 	// answer.
@@ -80,7 +80,6 @@ func NewStream(call *openai.Call, content translate.Content, to Writer, opt Opti
 	return s
 }
 
-// Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
@@ -119,10 +118,8 @@ func take(out *[]byte) []byte {
 	return written
 }
 
-// Done implements [openai.Stream].
 func (s *Stream) Done() bool { return s.ended || s.chat.Done() }
 
-// Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.ended && s.failure != nil:
@@ -147,7 +144,6 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return take(out), nil
 }
 
-// Summary implements [openai.Stream].
 func (s *Stream) Summary() openai.Summary {
 	sum := s.to.Summary(s.chat.Summary())
 	if s.failure != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
-// it writes an event for each change.
+// builder builds a message from the pieces of a provider's answer, whole or in a stream. In a
+// stream it writes an event for each change.
 type builder struct {
 	call      openai.Call
 	original  *Original
@@ -46,8 +46,8 @@ func (b *builder) add(kind blockKind) *block {
 	return &b.blocks[len(b.blocks)-1]
 }
 
-// grow adds a piece to the last block, which is of this kind: a text does not continue after another
-// block began.
+// grow adds a piece to the last block, which is of this kind: a text does not continue after
+// another block began.
 func (b *builder) grow(kind blockKind, piece []byte) {
 	n := len(b.blocks) - 1
 	if n < 0 || b.blocks[n].kind != kind {
@@ -67,7 +67,6 @@ func (b *builder) piece(n int, piece []byte) {
 	b.show()
 }
 
-// Begin implements [translate.Content].
 func (b *builder) Begin(bool) {}
 
 // Text implements [translate.Content]. Log probabilities have no counterpart.
@@ -77,7 +76,6 @@ func (b *builder) Text(piece, _ []byte) {
 	}
 }
 
-// Reasoning implements [translate.Content].
 func (b *builder) Reasoning(piece, detail []byte) {
 	switch {
 	case detail != nil:
@@ -106,16 +104,15 @@ func (b *builder) readSigned(detail []byte) {
 	b.size += kept
 }
 
-// Refusal implements [translate.Content].
 func (b *builder) Refusal(piece []byte) {
 	b.refused = true
 	b.grow(textBlock, piece)
 }
 
-// Citation implements [translate.Content]. A message cites only what Anthropic's own search has found.
+// Citation implements [translate.Content]. A message cites only what Anthropic's own search has
+// found.
 func (b *builder) Citation(translate.Citation) {}
 
-// BeginCall implements [translate.Content].
 func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	it := b.add(toolBlock)
 	it.id, it.name = callIDs.Quoted(id), bytes.Clone(b.original.names.Caller(name))
@@ -124,7 +121,6 @@ func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	b.show()
 }
 
-// Arguments implements [translate.Content].
 func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	n := b.calls[call]
 	if n >= b.head || !b.events.on {
@@ -136,9 +132,9 @@ func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	}
 }
 
-// show writes what can be shown: the open block, and those behind it as soon as it ends. A call ends
-// when another block began and its arguments are complete, because providers may send the pieces of
-// several calls in turns.
+// show writes what can be shown: the open block, and those behind it as soon as it ends. A call
+// ends when another block began and its arguments are complete, because providers may send the
+// pieces of several calls in turns.
 func (b *builder) show() {
 	if !b.events.on {
 		return

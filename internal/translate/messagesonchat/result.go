@@ -39,16 +39,12 @@ func NewStream(original *Original, call openai.Call, id string) *chunks.Stream {
 // writer has a builder write its answer.
 type writer struct{ b *builder }
 
-// Begin implements [chunks.Writer].
 func (w writer) Begin(_ openai.Chunk, sum openai.Summary) {
 	b := w.b
 	if !b.events.started { // which shows usage
 		b.events.sum = sum
 	}
 }
-
-// CheckSize implements [chunks.Writer].
-func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }
 
 // End implements [chunks.Writer]. It ends the blocks that are open. SDKs fail in their own way at
 // arguments that are no JSON object, so only an answer that was cut off may have them.
@@ -66,7 +62,6 @@ func (w writer) End(sum openai.Summary) *apierror.Error {
 	return nil
 }
 
-// Fail implements [chunks.Writer].
 func (w writer) Fail(e *apierror.Error, _ openai.Summary) {
 	b := w.b
 	b.events.out = anthropic.AppendStreamError(b.events.out, e, b.call.RequestID)
@@ -74,13 +69,11 @@ func (w writer) Fail(e *apierror.Error, _ openai.Summary) {
 
 // Summary implements [chunks.Writer]. Reasoning that the client does not get is no text of it.
 func (w writer) Summary(sum openai.Summary) openai.Summary {
-	b := w.b
-	sum.Text = b.events.started
+	sum.Text = w.b.events.started
 	return sum
 }
 
-// Out implements [chunks.Writer].
-func (w writer) Out() *[]byte { return &w.b.events.out }
-
-// Kept implements [chunks.Writer]. The last events repeat nothing.
-func (w writer) Kept() int { return 0 }
+// Out, CheckSize and Kept implement [chunks.Writer]. The last events repeat nothing.
+func (w writer) Out() *[]byte               { return &w.b.events.out }
+func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }
+func (w writer) Kept() int                  { return 0 }
