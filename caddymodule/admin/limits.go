@@ -47,7 +47,7 @@ func viewOf(b limits.Balance) budgetView {
 
 // listBudgets lists all budgets.
 func listBudgets(active *gateway.Gateway, r *http.Request) (any, error) {
-	balances, err := gateway.BudgetsOf(active).All(r.Context())
+	balances, err := report.AllBudgets(r.Context(), active.Requests())
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (v VNC) Workstations() *desktop.Service { return v.gateway.desktops.worksta
 func (v VNC) Node() string { return v.gateway.state.Workstations.Node() }
 
 // IssuerOf returns who asks for the desktop that a request is about.
-func IssuerOf(q *request.Request) desktop.Issuer {
+func (VNC) IssuerOf(q *request.Request) desktop.Issuer {
 	key := q.Caller.Credential
 	return desktop.Issuer{
 		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: q.Outcome.Record.User, Until: key.Expires, Trace: q.Trace.Origin(),
