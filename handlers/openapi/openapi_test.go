@@ -18,6 +18,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
 )
 
@@ -58,6 +59,12 @@ func TestEachRouteIsDescribed(t *testing.T) {
 	const most = 256 << 10
 	if len(Document()) > most {
 		t.Errorf("the document has %d bytes", len(Document()))
+	}
+}
+
+func TestRecordingsAreDescribedWithAllTheirParameters(t *testing.T) {
+	if got, want := routes["GET /v1/recordings"].params, new(recording.Store).Params(); !slices.Equal(got, want) {
+		t.Errorf("%v are described, not %v", got, want)
 	}
 }
 

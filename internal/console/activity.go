@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
-	"github.com/gatehouse-proxy/gatehouse/internal/chart"
 )
 
 // activityRows is how many rows a page of the list has.
@@ -57,7 +56,7 @@ type activityForm struct {
 // activitySums are of all rows that are chosen, not only of this page.
 type activitySums struct {
 	Strip     template.HTML
-	Step      string // minute, hour or day
+	Step      string // minute, hour, 6 hours or day
 	Total     *seriesPoint
 	Uncharted bool // the sums know nothing of one of the filters
 }
@@ -159,6 +158,12 @@ func (p *activityTable) setRows(v *visit, answer activityAnswer) {
 	}
 }
 
+// SameDay reports whether the row before this one is of the same day: each day is said once.
+func (p *activityTable) SameDay(i int) bool {
+	const day = 24 * time.Hour
+	return i > 0 && p.Rows[i].CreatedAt.Truncate(day).Equal(p.Rows[i-1].CreatedAt.Truncate(day))
+}
+
 // find leads to the page of the row that has an id.
 func (p *activityPage) find(v *visit) error {
 	rows, err := rowsWithID(v, p.Search)
@@ -210,16 +215,12 @@ func (p *activityPage) sums(v *visit, s *span) (*seriesAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	answer.joinHours()
 	p.Total, p.Step = &answer.Total.Total, answer.Step
 	if answer.steps() < leastSteps || p.Total.Requests == 0 {
 		return answer, nil
 	}
-	requests := func(x *seriesPoint) float64 { return float64(x.Requests) }
-	failed := func(x *seriesPoint) float64 { return float64(x.Errors) }
-	p.Strip = chart.Strip{
-		Frame:    answer.frame("requests", "Requests over time", "How many requests came in each "+answer.Step+", and how many of them failed."),
-		Requests: answer.sums(&answer.Total, requests), Errors: answer.sums(&answer.Total, failed),
-	}.SVG()
+	p.Strip = answer.strip()
 	return answer, nil
 }
 

@@ -56,7 +56,7 @@ func TestAPageSaysSinceWhenCallsMayBeMissing(t *testing.T) {
 func TestTheListShowsCallsRefusalsAndDesktops(t *testing.T) {
 	page := withRows("", callJSON, refusedJSON, unpricedJSON, sessionJSON).visit(t, "/console/activity").Body.String()
 	for _, want := range []string{
-		`>23 Nov 01:02:03</time>`, `href="/console/activity/gen-1"`, `title="acme/m">acme/m</bdi></td>`, `1,200<span class="dim out">34</span>`, `$0.001230`, `1.00 s`, `2.50 s`,
+		`>01:02:03</time>`, `href="/console/activity/gen-1"`, `title="acme/m">acme/m</bdi></td>`, `1,200<span class="dim out">34</span>`, `$0.001230`, `1.00 s`, `2.50 s`,
 		`title="429">rate_limit_exceeded</span>`, `<td class="num"></td>`, `&lt;1 ms`,
 		`<td class="num"><span class="note">no price</span></td>`, `<span class="note">at <bdi>acme</bdi></span>`,
 		`Desktop</span> <bdi class="cut">lab1</bdi>`, `idle timeout`, `<span class="dim out wide">1.0 MiB</span>`, `1 hour`,

@@ -12,7 +12,7 @@ import (
 
 // functions are those that templates have. Each takes what the API's JSON has.
 var functions = template.FuncMap{
-	"at": at, "clock": clock, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "ms": inMilliseconds, "meaning": meaningOf,
+	"at": at, "clock": clock, "day": dayOf, "timeOfDay": timeOfDay, "ago": ago, "until": until, "usd": usd, "count": count, "milliseconds": milliseconds, "took": tookText, "ms": inMilliseconds, "meaning": meaningOf,
 	"byStep": byStep, "bytes": size, "percent": percent, "marked": marked,
 	"query": query, "ordinal": ordinal, "lower": strings.ToLower, "filterText": filterText, "join": strings.Join, "dict": dict,
 }
@@ -35,6 +35,12 @@ func clock(t time.Time) template.HTML {
 	}
 	return localElement(t, "clock", t.UTC().Format("2 Jan 15:04:05"))
 }
+
+// dayOf is the day of a time in a list, without the year.
+func dayOf(t time.Time) template.HTML { return localElement(t, "day", t.UTC().Format("2 Jan")) }
+
+// timeOfDay is a time in a list that has the day before it.
+func timeOfDay(t time.Time) template.HTML { return localElement(t, "time", t.UTC().Format("15:04:05")) }
 
 // ago is a past time in words, with the exact one behind it.
 func ago(t, now time.Time) template.HTML {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,5 +106,18 @@ func TestAColumnOfAmountsIsAligned(t *testing.T) {
 		if got := microUSD(amount); got != want {
 			t.Errorf("%v: %s, want %s", amount, got, want)
 		}
+	}
+}
+
+func TestEachDayIsSaidOnce(t *testing.T) {
+	row := func(at string) string { return `{"id":"gen-` + at + `","created_at":"` + at + `"}` }
+	page := withRows("", row("2026-11-23T01:00:00Z"), row("2026-11-23T00:00:00Z"), row("2026-11-22T23:59:59Z"), row("2026-11-22T01:00:00Z")).
+		visit(t, "/console/activity").Body.String()
+	var said []string
+	for _, found := range regexp.MustCompile(`<span class="day"( hidden)?><time [^>]*data-form="day">([^<]*)</time>`).FindAllStringSubmatch(page, -1) {
+		said = append(said, found[2]+found[1])
+	}
+	if want := []string{"23 Nov", "23 Nov hidden", "22 Nov", "22 Nov hidden"}; !slices.Equal(said, want) {
+		t.Errorf("days %q, want %q", said, want)
 	}
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"html/template"
 	"net/url"
 	"slices"
 	"strconv"
@@ -105,7 +106,8 @@ type callsOfKey struct {
 	block
 
 	Periods []callPeriod
-	LastDay string // the last day of the month before now with a call, "" for none
+	Strip   template.HTML // its requests of each day, "" for none
+	LastDay string        // the last day of the month before now with a call, "" for none
 	Refused []refusalRow
 	Week    seriesPoint // of the refusals
 	Newest  activityTable
@@ -156,6 +158,9 @@ func (c *callsOfKey) read(v *visit, key string) error {
 		from time.Time
 	}{{"Calls today", day}, {"Calls in 7 days", week}, {"Calls this month", day.AddDate(0, 0, 1-day.Day())}} {
 		c.Periods = append(c.Periods, callPeriod{p.name, rows(p.from, ""), sumUp(sums.Total.Points, p.from, end)})
+	}
+	if len(sums.Total.Points) > 0 {
+		c.Strip = sums.strip()
 	}
 	c.Week, c.All = c.Periods[1].seriesPoint, rows(day.AddDate(0, 0, -days), "")
 	for i := range sums.Data {

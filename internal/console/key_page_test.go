@@ -41,6 +41,9 @@ func TestAKeyIsShownWithAllThatItDoesAndMayDo(t *testing.T) {
 		"desk1 by <b>ann</b> opened 1 hour ago desk1 guest opened 2 minutes ago", "May nothing at desktops", "Limit $10.00 daily, $2.50 left Spent $7.50 today, $20.00 this month, $30.00 in all",
 		"key Ada budget 10usd/day 75 % 75 % $7.50 spent $2.50", "key Ada concurrency 4 50 % 50 % 2 under way 2", "tenant acme budget 10usd/day",
 		"Refused or failed in 7 days (3 of 1,210)", "budget_exceeded 402 2", "rate_limit_exceeded 429 1", "Newest calls All of 30 days", "test/echo")
+	if !strings.Contains(w.Body.String(), `<svg class="chart strip"`) {
+		t.Error("no chart of its requests")
+	}
 	if strings.Contains(w.Body.String(), "<b>ann") {
 		t.Error("a name has become an element")
 	}

@@ -33,6 +33,7 @@ type modelRow struct {
 	} `json:"top_provider"`
 	Parameters []string `json:"supported_parameters"`
 
+	Note  string     // "alias"
 	State *targetRow // of its provider's last calls; nil: none
 	Week  callsOfDay
 	Cost  float64
@@ -175,6 +176,10 @@ func models(v *visit) error {
 
 // add adds what calls have shown, and why a name cannot be called, as far as the key may see it.
 func (p *modelsPage) add(v *visit, rows []modelRow) error {
+	notes := notesOfModels(v)
+	for i := range rows {
+		rows[i].Note = notes[rows[i].ID]
+	}
 	if p.MayAsk {
 		q := url.Values{}
 		if p.Asked != "" {

@@ -20,6 +20,7 @@ func modelsAPI() *fakeAPI {
 	a := newFakeAPI()
 	a.key.Scopes |= keys.ModelsRead | keys.ProvidersRead | keys.ChatWrite
 	a.always("/api/v1/models", threeModels)
+	a.always("/v1/models", `{"data":[{"id":"own/small","owned_by":"gatehouse"},{"id":"acme/large","owned_by":"acme"}]}`)
 	a.always("/api/v1/limits", `{"data":[{"subject":"key:dev","type":"budget","unit":"usd","limit":5,"soft":false}]}`)
 	a.answers["/v1/providers"] = func(q url.Values) string {
 		model := ""
@@ -38,6 +39,7 @@ func TestModelsAreShownWithWhatTheyCostAndCan(t *testing.T) {
 		`<span class="badge bad">cooling down</span>`, `href="/console/activity?model=acme%2Flarge&amp;range=7d">1,234</a>`, "$2.50", "embeds", ">$0.02</td>", ">$0.04 an image</span>", ">$0.006 a minute of audio</span>",
 		`data-label="Input, a million tokens"><span class="dim">unknown</span></td>`, "A hard budget of money refuses models without a price", ">not known<", `<a href="/console/try?model=acme%2Flarge">try`,
 		`data-label="Cost, 7 days"><span class="dim">unknown</span></td>`)
+	contains(t, page, `<b>own/small</b> <span class="note">alias</span>`)
 	if strings.Contains(page, "/console/try?model=acme%2Fembed") {
 		t.Error("a model that embeds can be tried in a chat")
 	}

@@ -201,3 +201,15 @@ func TestTheOverviewHasWhatWasUsedMost(t *testing.T) {
 		t.Error("a model does not lead to its keys")
 	}
 }
+
+// Tools have a list of their own, as they cost nothing among models that do.
+func TestTheOverviewShowsWhatIsUsedMost(t *testing.T) {
+	alias := chartsCall(func(r *activity.Record) { r.Model, r.CostNano = "fast", 3_000_000_000 })
+	large := chartsCall(func(r *activity.Record) { r.CostNano = 1_000_000_000 })
+	tool := chartsCall(func(r *activity.Record) { r.Model, r.Provider, r.CostNano = "demo/echo", "demo", 0 })
+	a := overviewAPI(t, large, alias, tool)
+	a.answers["/v1/mcp"] = `{"data":[{"id":"demo"}]}`
+	a.answers["/v1/models"] = `{"data":[{"id":"fast","owned_by":"gatehouse"},{"id":"acme/large","owned_by":"acme"}]}`
+	wantText(t, a.visit("/console/"), "Used most in 24 hours Models by cost All fast alias 75.0 % $3.00, 1 call acme/large 25.0 % $1.00, 1 call",
+		"Tools by requests All demo/echo 100.0 % 1 call")
+}

@@ -29,6 +29,7 @@ type usedList struct {
 
 type usedRow struct {
 	Name, Href, Figure, Calls string
+	Note                      string // "alias"
 	Share                     float64
 	Bar                       template.HTML
 }
@@ -63,6 +64,12 @@ func (b *usedBlock) read(v *visit, servers []serverRow) error {
 	}{{"Models", "model", "key", models}, {"Tools", "model", "key", tools}, {"Keys", "key", "model", sums["key"].Data}} {
 		if len(list.lines) > 0 {
 			b.Lists = append(b.Lists, newUsedList(v, list.name, list.by, list.next, list.lines))
+		}
+	}
+	if len(models) > 0 {
+		notes, rows := notesOfModels(v), b.Lists[0].Rows
+		for i := range rows {
+			rows[i].Note = notes[rows[i].Name]
 		}
 	}
 	return nil

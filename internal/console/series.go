@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"html/template"
 	"maps"
 	"math"
 	"net/url"
@@ -160,6 +161,16 @@ func (a *seriesAnswer) joinHours() {
 // frame is the frame of a chart over the time of the answer.
 func (a *seriesAnswer) frame(id, title, desc string) chart.Frame {
 	return chart.Frame{ID: id, Title: title, Desc: desc, From: a.From, Step: a.length()}
+}
+
+// strip shows how many requests each step has.
+func (a *seriesAnswer) strip() template.HTML {
+	requests := func(p *seriesPoint) float64 { return float64(p.Requests) }
+	failed := func(p *seriesPoint) float64 { return float64(p.Errors) }
+	return chart.Strip{
+		Frame:    a.frame("requests", "Requests over time", "How many requests came in each "+a.Step+", and how many of them failed."),
+		Requests: a.sums(&a.Total, requests), Errors: a.sums(&a.Total, failed),
+	}.SVG()
 }
 
 // sums are the values of a line's steps, 0 where nothing was called.

@@ -77,6 +77,7 @@ type usageTile struct {
 // usageRow is a row of the table.
 type usageRow struct {
 	Name, Href, Class string
+	Note              string // "alias"
 	Cost, CostNote    string
 	Share             float64
 	Bar               template.HTML
@@ -169,8 +170,12 @@ func (p *usagePage) draw(v *visit, metric *usageMetric, path string) *usagePage 
 	whole, decimals := metric.of(&a.Total.Total), moneyDecimals(a.Total.Total.Cost)
 	p.Total = usageRow{Name: "Total", seriesPoint: &a.Total.Total}
 	p.Total.Cost, p.Total.CostNote = costCell(&a.Total.Total, decimals)
+	var notes map[string]string
+	if p.By == "model" {
+		notes = notesOfModels(v)
+	}
 	row := func(name, href, class string, point *seriesPoint) {
-		r := usageRow{Name: name, Href: href, Class: class, seriesPoint: point}
+		r := usageRow{Name: name, Href: href, Class: class, Note: notes[name], seriesPoint: point}
 		r.Cost, r.CostNote = costCell(point, decimals)
 		if whole > 0 {
 			r.Share = metric.of(point) / whole

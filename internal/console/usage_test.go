@@ -52,11 +52,12 @@ var usageCalls = []activity.Record{
 // An unknown price is never shown as nothing, and a refusal costs nothing.
 func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 	a := newChartsAPI(t, usageCalls...)
+	a.answers["/v1/models"] = `{"data":[{"id":"acme/large","owned_by":"acme"},{"id":"acme/small","owned_by":"gatehouse"}]}`
 	body := a.visit("/console/usage").Body.String()
 	wantRows(t, body,
 		"Model Cost Share of cost Requests Errors Input tokens of them cached Output tokens",
 		"acme/large $2.0000 80.0 % 1 0 1,000 0 200",
-		"acme/small $0.5000 20.0 % 1 0 1,000 0 200",
+		"acme/small alias $0.5000 20.0 % 1 0 1,000 0 200",
 		"home/llama price unknown 0.0 % 1 0 1,000 0 200",
 		"sent to no provider $0 0.0 % 1 1 0 0 0",
 		"Total $2.5000 + 1 unpriced call 4 1 3,000 0 600",
@@ -64,7 +65,7 @@ func TestUsageHasTheSumsOfTheCalls(t *testing.T) {
 	if !strings.Contains(text(body), "Cost $2.50 without 1 call whose price is unknown Tokens 3,600 3,000 in, 600 out Requests 4 1 failed or refused") {
 		t.Errorf("the totals are wrong: %s", text(body))
 	}
-	if got := strings.Join(a.asked, " "); got != "/api/v1/activity/series" {
+	if got := strings.Join(a.asked, " "); got != "/api/v1/activity/series /v1/models" {
 		t.Errorf("the page asked %s", got)
 	}
 }
@@ -210,7 +211,9 @@ func TestSevenDaysAreDrawnBySixHours(t *testing.T) {
 		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-time.Hour); r.CostNano = 2_000_000_000 }),
 		chartsCall(func(r *activity.Record) { r.CreatedAt = r.CreatedAt.Add(-100 * time.Hour); r.CostNano = 4_000_000_000 }),
 	)
-	for path, want := range map[string][2]string{"/console/usage?range=7d": {`data-step="21600"`, "by 6 hours"}, "/console/usage?range=24h": {`data-step="3600"`, "by the hour"}} {
+	a.answers["/api/v1/activity"] = `{"data":[]}`
+	for path, want := range map[string][2]string{"/console/usage?range=7d": {`data-step="21600"`, "by 6 hours"},
+		"/console/activity?range=7d": {`data-step="21600"`, "by 6 hours"}, "/console/usage?range=24h": {`data-step="3600"`, "by the hour"}} {
 		body := a.visit(path).Body.String()
 		if !strings.Contains(body, want[0]) || !strings.Contains(text(body), want[1]) {
 			t.Errorf("%s: not %q", path, want)

@@ -35,10 +35,10 @@ func eachMember(object []byte, yield func(Member) bool) {
 
 // AllElements yields what [Elements] collects, one by one, and keeps no memory.
 func AllElements(array []byte) iter.Seq[Span] {
-	return func(yield func(Span) bool) { eachElement(array, yield) }
+	return func(yield func(Span) bool) { eachElement(array, nil, yield) }
 }
 
-func eachElement(array []byte, yield func(Span) bool) {
+func eachElement(array []byte, check *keyCheck, yield func(Span) bool) {
 	i := space(array, 0)
 	if i == len(array) || array[i] != '[' {
 		return
@@ -46,7 +46,7 @@ func eachElement(array []byte, yield func(Span) bool) {
 	i = space(array, i+1)
 	var keys KeySet
 	for i < len(array) && array[i] != ']' {
-		end, f := skip(array, i, 1, &keys, nil)
+		end, f := skip(array, i, 1, &keys, check)
 		if f != ok || !yield(Span{Start: i, End: end, Kind: KindOf(array[i])}) {
 			return
 		}

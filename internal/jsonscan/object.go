@@ -66,8 +66,11 @@ func walk(data []byte, dst []Member, limit int, strict bool, check *keyCheck) ([
 
 // value scans the member's value at i and returns the index behind it, or that of the fault.
 func (m *Member) value(data []byte, i int, isPlain bool, check *keyCheck) (int, fault) {
-	m.ValueStart, m.escaped, m.Nested = i, !isPlain, walkedKeys
-	if check != nil {
+	m.ValueStart, m.escaped = i, !isPlain
+	if check != inside {
+		m.Nested = walkedKeys
+	}
+	if check != nil && check != inside {
 		check.outermost(m.Key(data), 1)
 	}
 	i, f := skip(data, i, 1, &m.Nested, check)

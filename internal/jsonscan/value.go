@@ -59,8 +59,11 @@ func nestedKey(data []byte, i, depth int, keys *KeySet, check *keyCheck) (int, f
 // of the fault. It adds the keys in it to keys, and has check compare them, which may be nil. It is a
 // loop with one bit a level instead of a recursion, so that the caller's nesting does not size our
 // stack. [Walker] is the loop for texts that this one has checked: there, every value would pay for
-// a second check.
+// a second check, and so it is not made if check is [inside].
 func skip(data []byte, i, depth int, keys *KeySet, check *keyCheck) (int, fault) {
+	if check == inside {
+		return valueEnd(data, i), ok
+	}
 	var inArray levelBits
 	base := depth
 	for {

@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
 
@@ -115,11 +116,11 @@ func BenchmarkChain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, askedChat, err := chatonresponses.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, chatonresponses.Options{UpstreamModel: "echo"})
+	_, askedChat, err := chatonresponses.Request(conversation.OfChat(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`)), true, chatonresponses.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, askedMessages, err := chatonmessages.Request(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`), true, chatonmessages.Options{UpstreamModel: "echo"})
+	_, askedMessages, err := chatonmessages.Request(conversation.OfChat(benchBody(b, `{"model":"fake/echo","stream":true,"messages":[{"role":"user","content":"hi"}]}`)), true, chatonmessages.Options{UpstreamModel: "echo"})
 	if err != nil {
 		b.Fatal(err)
 	}

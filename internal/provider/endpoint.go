@@ -25,7 +25,8 @@ type Endpoint struct {
 	fields   []HeaderField
 	peer     Peer
 
-	plainStreams sync.Map // names of models that refuse stream_options
+	plainMu      sync.RWMutex
+	plainStreams map[string]bool // names of models that refuse stream_options
 
 	// What nearly all requests have in common is made once, and copied.
 	posts http.Request           // what a POST has of the endpoint alone
@@ -111,15 +112,27 @@ type Request struct {
 	Query     string      // encoded, in addition to the provider's own
 }
 
+// maxPlainStreams is how many models an endpoint notes that refuse stream_options. Callers choose
+// the names of some, so beyond it the notes begin anew, and each of these models refuses once more.
+const maxPlainStreams = 1 << 10
+
 // RefusesStreamOptions reports whether a model was noted to refuse stream_options.
 func (e *Endpoint) RefusesStreamOptions(model string) bool {
-	_, refuses := e.plainStreams.Load(model)
-	return refuses
+	e.plainMu.RLock()
+	defer e.plainMu.RUnlock()
+	return e.plainStreams[model]
 }
 
-// NoteStreamOptionsRefused notes that a model streams, and refuses stream_options. One provider may serve
-// models by several servers.
-func (e *Endpoint) NoteStreamOptionsRefused(model string) { e.plainStreams.Store(model, struct{}{}) }
+// NoteStreamOptionsRefused notes that a model streams, and refuses stream_options. One provider may
+// serve models by several servers.
+func (e *Endpoint) NoteStreamOptionsRefused(model string) {
+	e.plainMu.Lock()
+	defer e.plainMu.Unlock()
+	if e.plainStreams == nil || len(e.plainStreams) >= maxPlainStreams {
+		e.plainStreams = make(map[string]bool)
+	}
+	e.plainStreams[model] = true
+}
 
 // Send is [Peer.Send] of a call.
 func (e *Endpoint) Send(ctx context.Context, r Request) (*http.Response, error) {
@@ -131,8 +144,8 @@ func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error
 	return e.peer.Resend(ctx, r.Body, func(ctx context.Context) *http.Request { return e.request(ctx, r) })
 }
 
-// Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to the
-// provider.
+// Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to
+// the provider.
 func (e *Endpoint) Authorize(ctx context.Context) error {
 	return e.peer.sign(e.request(ctx, Request{Operation: Models}), nil)
 }

@@ -2,8 +2,8 @@ package translate
 
 import "github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 
-// Member returns the value of a member of an answer's object, nil if it is absent or null. Of several it is
-// the last.
+// Member returns the value of a member of an answer's object, nil if it is absent or null. Of
+// several it is the last.
 func Member(object []byte, key string) (value []byte) {
 	for m := range jsonscan.AllMembers(object) {
 		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {

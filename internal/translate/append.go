@@ -77,16 +77,3 @@ func AppendEventType(dst []byte, typ string) []byte {
 
 // Written returns o as it was written.
 func Written(o Reader) []byte { return o.data }
-
-// AppendObject appends o as it was written.
-func AppendObject(dst []byte, o Reader) []byte { return append(dst, o.data...) }
-
-// AppendOthers appends the members of o as they were written, without those of the keys.
-func AppendOthers(dst []byte, o Reader, without ...string) []byte {
-	for _, m := range o.members {
-		if key := string(m.Key(o.data)); !slices.Contains(without, key) {
-			dst = AppendMember(dst, key, m.Value(o.data))
-		}
-	}
-	return dst
-}

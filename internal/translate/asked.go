@@ -14,8 +14,8 @@ type Reasoning struct {
 // EffortOff is the effort that switches thoughts off.
 const EffortOff = "none"
 
-// EffortShare is the part of the output that an effort gives to thoughts, in percent, as OpenRouter has
-// it.
+// EffortShare is the part of the output that an effort gives to thoughts, in percent, as OpenRouter
+// has it.
 var EffortShare = map[string]int64{"minimal": 10, "low": 20, "medium": 50, "high": 80, "xhigh": 95, "max": 95}
 
 // ReadReasoning reads reasoning_effort, include_reasoning and OpenRouter's object reasoning.
@@ -54,7 +54,8 @@ func (r *Reasoning) read(o Reader) {
 // Efforts are all that a request can ask for, in ascending order.
 var Efforts = []string{"minimal", "low", "medium", "high", "xhigh", "max"}
 
-// BudgetEffort returns the effort that stands for a budget of thoughts in tokens, as LiteLLM has it.
+// BudgetEffort returns the effort that stands for a budget of thoughts in tokens, as LiteLLM has
+// it.
 func BudgetEffort(tokens int64) string {
 	switch {
 	case tokens >= 10_000:
@@ -65,8 +66,8 @@ func BudgetEffort(tokens int64) string {
 	return "low"
 }
 
-// Among returns which effort a model gets of those that it has, in ascending order: the highest up to the
-// one that the request asks for, or else the lowest; "" if it has none.
+// Among returns which effort a model gets of those that it has, in ascending order: the highest up
+// to the one that the request asks for, or else the lowest; "" if it has none.
 func (r Reasoning) Among(has []string) (effort string) {
 	wanted := r.rank()
 	for _, name := range has {

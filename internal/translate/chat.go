@@ -28,10 +28,12 @@ type Format struct {
 	Name, Description, Strict []byte // of the schema as they were written; nil for none
 }
 
-// OnlyJSON asks for an answer that is any JSON object, for a provider that has schemas only. It is quoted.
+// OnlyJSON asks for an answer that is any JSON object, for a provider that has schemas only. It is
+// quoted.
 const OnlyJSON = `"Answer with a single JSON object and nothing else: no text around it, no Markdown."`
 
-// ReadFormat reads response_format. A json_object with a schema is a json_schema, as OpenRouter has it.
+// ReadFormat reads response_format. A json_object with a schema is a json_schema, as OpenRouter has
+// it.
 func ReadFormat(body Reader) (f Format) {
 	o, ok := body.Object("response_format")
 	if !ok {
@@ -64,7 +66,8 @@ func (f *Format) readSchema(o Reader) {
 }
 
 // AppendUsage appends the usage of a chat completion; SDKs expect both details with their number.
-// The tokens written to a cache, those of sound and the cost are added only if the provider reports them.
+// The tokens written to a cache, those of sound and the cost are added only if the provider reports
+// them.
 func AppendUsage(dst []byte, u openai.Usage) []byte {
 	dst = AppendIntMember(append(dst, '{'), "prompt_tokens", u.Prompt)
 	dst = AppendIntMember(dst, "completion_tokens", u.Completion)

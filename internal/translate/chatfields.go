@@ -2,9 +2,9 @@ package translate
 
 import "maps"
 
-// ChatFields returns the table of the fields of a chat request: OpenAI's, those that OpenRouter adds, and
-// sampling fields that many chat servers know. own has the fields of which something else becomes at a
-// provider than at most. A test holds the manual of each provider to its table.
+// ChatFields returns the table of the fields of a chat request: OpenAI's, those that OpenRouter
+// adds, and sampling fields that many chat servers know. own has the fields of which something else
+// becomes at a provider than at most. A test holds the manual of each provider to its table.
 func ChatFields(own Fields) Fields {
 	f := maps.Clone(chatFields)
 	maps.Copy(f, own)
@@ -32,8 +32,8 @@ var chatFields = Fields{
 	"top_k":                 Mapped,
 	"top_p":                 Mapped,
 
-	// The gateway chooses model and provider, and usage always comes. The rest is the bookkeeping of
-	// OpenRouter, of OpenAI and of clients.
+	// The gateway chooses model and provider, and usage always comes. The rest is the bookkeeping
+	// of OpenRouter, of OpenAI and of clients.
 	"cache_control":          Ignored,
 	"client_metadata":        Ignored,
 	"debug":                  Ignored,
@@ -57,7 +57,8 @@ var chatFields = Fields{
 	"presence_penalty":   LeftOut,
 	"repetition_penalty": LeftOut,
 	"top_a":              LeftOut,
-	// Hints, and what clients send for models that they do not know. OpenAI promises nothing for a seed.
+	// Hints, and what clients send for models that they do not know. OpenAI promises nothing for a
+	// seed.
 	"parallel_tool_calls": LeftOut,
 	"prediction":          LeftOut,
 	"seed":                LeftOut,
@@ -78,8 +79,8 @@ var chatFields = Fields{
 	"web_search_options":     Refused,
 }
 
-// ChatNeutral are the values of fields of a chat request that ask for nothing, where such a field is
-// refused or left out.
+// ChatNeutral are the values of fields of a chat request that ask for nothing, where such a field
+// is refused or left out.
 var ChatNeutral = Neutral{
 	"frequency_penalty":   {"0"},
 	"logit_bias":          {"{}"},

@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Input returns the arguments of a call, which are the text of an object in this member. A call without
-// arguments has an empty text in some chats, and null in others.
+// Input returns the arguments of a call, which are the text of an object in this member. A call
+// without arguments has an empty text in some chats, and null in others.
 func Input(function Reader, key string) []byte {
 	text, _ := jsonscan.String(function.RequiredText(key))
 	input := bytes.TrimSpace([]byte(text))

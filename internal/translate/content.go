@@ -1,7 +1,7 @@
 package translate
 
-// ToolMode returns the mode of a tool_choice, which is the same in chat and in Responses: none, auto or
-// required.
+// ToolMode returns the mode of a tool_choice, which is the same in chat and in Responses: none,
+// auto or required.
 func ToolMode(o Reader, key string) string {
 	o.RequiredText(key)
 	mode := o.DecodedText(key)

@@ -16,8 +16,8 @@ const (
 	Kept Disposition = "kept"
 	// Mapped fields reach the provider in another shape, or the gateway acts on them.
 	Mapped Disposition = "mapped"
-	// LeftOut fields are not sent, and a header names them. The vendor of the provider, or of the field,
-	// documents that they may have no effect.
+	// LeftOut fields are not sent, and a header names them. The vendor of the provider, or of the
+	// field, documents that they may have no effect.
 	LeftOut Disposition = "left out"
 	// Ignored fields change nothing in the answer of such a provider.
 	Ignored Disposition = "ignored"

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,41 +33,64 @@ func AsTools(body Reader) (chat Reader, functions Functions) {
 	return OpenInside(body, text, ""), Functions(older)
 }
 
-func withTools(body Reader, choice []byte, older bool) (out []byte) {
+func withTools(body Reader, choice []byte, older bool) []byte {
+	var w Writer
+	w.Object()
 	if older {
 		for _, key := range []string{"tools", "tool_choice"} {
 			if body.Get(key) != nil {
 				body.Fail(apierror.New(apierror.InvalidValue, `%q cannot stand beside "functions" and "function_call", its older form`, key).WithParam(key))
 			}
 		}
-		out = append(out, `{"parallel_tool_calls":false,"tools":[`...)
+		w.BoolMember("parallel_tool_calls", false)
+		w.Array("tools")
 		body.Each("functions", MaxTools, func(_ int, o Reader) {
-			out = append(AppendComma(out), `{"type":"function","function":`...)
-			out = append(AppendObject(out, o), '}')
+			w.Object()
+			putFunction(&w, o.data)
+			w.End()
 		})
-		out = AppendOthers(append(out, ']'), body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
+		w.End()
+		putOthers(&w, body, "functions", "function_call", "messages", "tools", "tool_choice", "parallel_tool_calls")
 	} else {
-		out = AppendOthers(append(out, '{'), body, "messages")
+		putOthers(&w, body, "messages")
 	}
 	if choice != nil && choice[0] == '{' {
-		out = append(append(append(out, `,"tool_choice":{"type":"function","function":`...), choice...), '}')
-	} else if choice != nil {
-		out = AppendMember(out, "tool_choice", choice)
+		w.Object("tool_choice")
+		putFunction(&w, choice)
+		w.End()
+	} else {
+		w.Member("tool_choice", choice)
 	}
 	if body.Get("messages") != nil {
-		out = append(AppendKey(out, "messages"), '[')
+		w.Array("messages")
 		ids := make(map[string]string) // of the last call, by the function's name
-		body.Each("messages", MaxMessages, func(i int, o Reader) { out = appendWithTools(AppendComma(out), o, ids, i) })
-		out = append(out, ']')
+		body.Each("messages", MaxMessages, func(i int, o Reader) { putWithTools(&w, o, ids, i) })
+		w.End()
 	}
-	return append(out, '}')
+	w.End()
+	return w.Bytes()
+}
+
+// putFunction writes the members of a tool or of a choice.
+func putFunction(w *Writer, function []byte) {
+	w.StringMember("type", "function")
+	w.Member("function", function)
+}
+
+// putOthers writes the members of o as they were written, without those of the keys.
+func putOthers(w *Writer, o Reader, without ...string) {
+	for _, m := range o.members {
+		if key := string(m.Key(o.data)); !slices.Contains(without, key) {
+			w.Member(key, m.Value(o.data))
+		}
+	}
 }
 
 // noFunctions is a list that asks for nothing.
 var noFunctions = Neutral{"functions": {"[]"}}
 
-// appendWithTools appends message i, with tool_calls for function_call and a role tool for function.
-func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte {
+// putWithTools writes message i, with tool_calls for function_call and a role tool for function.
+func putWithTools(w *Writer, o Reader, ids map[string]string, i int) {
 	role := o.DecodedText("role")
 	call, called := o.Object("function_call")
 	switch {
@@ -75,24 +99,33 @@ func appendWithTools(dst []byte, o Reader, ids map[string]string, i int) []byte 
 		if !known {
 			o.Fail(Invalid(o.Param("name"), `the name of a "function_call" in a message before`))
 		}
-		dst = AppendTextMember(append(dst, `{"role":"tool"`...), "tool_call_id", []byte(id))
-		content := o.Get("content")
-		if content == nil {
-			content = []byte(`""`)
+		w.Object()
+		w.StringMember("role", "tool")
+		w.StringMember("tool_call_id", id)
+		if content := o.Get("content"); content != nil {
+			w.Member("content", content)
+		} else {
+			w.StringMember("content", "")
 		}
-		dst = AppendMember(dst, "content", content)
-		return append(AppendOthers(dst, o, "role", "name", "tool_call_id", "content"), '}')
+		putOthers(w, o, "role", "name", "tool_call_id", "content")
 	case role == "assistant" && called && o.Get("tool_calls") == nil:
 		call.RequiredText("name")
 		call.RequiredText("arguments")
 		name := call.DecodedText("name")
 		ids[name] = "call_" + strconv.Itoa(i)
-		dst = AppendOthers(append(dst, '{'), o, "function_call", "tool_calls")
-		dst = append(dst, `,"tool_calls":[{"type":"function"`...)
-		dst = AppendTextMember(dst, "id", []byte(ids[name]))
-		return append(AppendMember(dst, "function", call.data), "}]}"...)
+		w.Object()
+		putOthers(w, o, "function_call", "tool_calls")
+		w.Array("tool_calls")
+		w.Object()
+		w.StringMember("id", ids[name])
+		putFunction(w, call.data)
+		w.End()
+		w.End()
+	default:
+		w.Raw(o.data)
+		return
 	}
-	return AppendObject(dst, o)
+	w.End()
 }
 
 // callerNames are the names of fields in the older form, by those that [AsTools] gave them.

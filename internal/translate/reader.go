@@ -8,9 +8,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Reader reads an object of a request, which is walked once. A member that is null is absent. All readers
-// of a request share its first failure, an [*apierror.Error] with status 400 that names a member by its
-// path: a translation reads on as if the member were absent, and looks at the failure at its end.
+// Reader reads an object of a request, which is walked once. A member that is null is absent. All
+// readers of a request share its first failure, an [*apierror.Error] with status 400 that names a
+// member by its path: a translation reads on as if the member were absent, and looks at the failure
+// at its end.
 type Reader struct {
 	*object
 	failed *error
@@ -19,14 +20,41 @@ type Reader struct {
 type object struct {
 	data    []byte
 	members []jsonscan.Member
-	path    string // "" for the body itself
+
+	// Where it stands: in a member of another object, or in a list in that member. The path is put
+	// together from these only where it is shown.
+	within *object // nil for the body itself
+	key    string
+	index  int // in the list, or noIndex
+}
+
+const noIndex = -1
+
+// path returns the path of the object, "" for the body itself.
+func (o *object) path() string {
+	path := o.key
+	if o.within != nil {
+		path = o.within.param(o.key)
+	}
+	if o.index != noIndex {
+		path = At(path, o.index)
+	}
+	return path
+}
+
+// param returns the path of a member.
+func (o *object) param(key string) string {
+	if path := o.path(); path != "" {
+		return path + "." + key
+	}
+	return key
 }
 
 // absent is the object of a member that is absent.
-var absent object
+var absent = object{index: noIndex}
 
-// usualMembers is how many members an object of a request usually has at most. A list for so many is made
-// at once and not by doubling.
+// usualMembers is how many members an object of a request usually has at most. A list for so many
+// is made at once and not by doubling.
 const usualMembers = 4
 
 // opened is an object with room for its members.
@@ -35,24 +63,29 @@ type opened struct {
 	storage [usualMembers]jsonscan.Member
 }
 
-// Read returns the reader of a request as it was parsed, without the edits that b has collected. The first
-// failure of it, and of what it opens, goes to failed.
+// Read returns the reader of a request as it was parsed, without the edits that b has collected.
+// The first failure of it, and of what it opens, goes to failed.
 func Read(b *jsonscan.Body, failed *error) Reader {
-	return Reader{&object{data: b.Data(), members: b.Members()}, failed}
+	return Reader{&object{data: b.Data(), members: b.Members(), index: noIndex}, failed}
 }
 
-// open opens an object below the top of a request. Its keys are checked as strictly as those of the body:
-// the provider must read the same members as the gateway.
-func (r Reader) open(value []byte, path string) (inner Reader, ok bool) {
-	o := &opened{object: object{data: value, path: path}}
+// open opens an object that lies inside the request. Its keys are checked as strictly as those of
+// the body: the provider must read the same members as the gateway.
+func (r Reader) open(value []byte, key string, index int) (inner Reader, ok bool) {
+	o := &opened{object: object{data: value, within: r.object, key: key, index: index}}
+	return r.scan(o, jsonscan.StrictInside)
+}
+
+// scan finds the members of an object.
+func (r Reader) scan(o *opened, strict func([]byte, []jsonscan.Member) ([]jsonscan.Member, error)) (inner Reader, ok bool) {
 	inner = Reader{&o.object, r.failed}
-	if len(value) == 0 || value[0] != '{' {
-		r.Fail(Invalid(path, "an object"))
+	if len(o.data) == 0 || o.data[0] != '{' {
+		r.Fail(Invalid(o.path(), "an object"))
 		return inner, false
 	}
 	var err error
-	if o.members, err = jsonscan.Strict(value, o.storage[:0]); err != nil {
-		r.Fail(apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", path, err).WithParam(path))
+	if o.members, err = strict(o.data, o.storage[:0]); err != nil {
+		r.Fail(apierror.New(apierror.InvalidJSON, "%q is not acceptable: %v", o.path(), err).WithParam(o.path()))
 	}
 	return inner, err == nil
 }
@@ -65,12 +98,7 @@ func (r Reader) Fail(err error) {
 }
 
 // Param returns the path of a member.
-func (r Reader) Param(key string) string {
-	if r.path == "" {
-		return key
-	}
-	return r.path + "." + key
-}
+func (r Reader) Param(key string) string { return r.param(key) }
 
 // Get returns the value of a member, nil if it is absent.
 func (r Reader) Get(key string) []byte {
@@ -139,7 +167,7 @@ func (r Reader) Object(key string, keys ...string) (inner Reader, ok bool) {
 	if value == nil {
 		return Reader{&absent, r.failed}, false
 	}
-	if inner, ok = r.open(value, r.Param(key)); len(keys) > 0 {
+	if inner, ok = r.open(value, key, noIndex); len(keys) > 0 {
 		inner.Only(keys...)
 	}
 	return inner, ok
@@ -154,30 +182,38 @@ func (r Reader) RequiredObject(key string, keys ...string) Reader {
 	return inner
 }
 
-// Each opens the elements of an array of at most limit objects in a member, and calls f for each until
-// the request is refused. An absent array is empty.
+// Each opens the elements of an array of at most limit objects in a member, and calls f for each
+// until the request is refused. An absent array is empty.
 func (r Reader) Each(key string, limit int, f func(i int, element Reader)) {
 	value := r.Get(key)
 	if value == nil {
 		return
 	}
-	path := r.Param(key)
-	spans, err := Elements(value, path, limit)
-	r.Fail(err)
-	for i, span := range spans {
-		element, _ := r.open(span.Value(value), At(path, i))
+	if value[0] != '[' {
+		r.Fail(notArray(r.Param(key)))
+		return
+	}
+	i := 0
+	for span := range jsonscan.Inside(value) {
+		if i == limit {
+			r.Fail(tooLong(r.Param(key), limit))
+			return
+		}
+		element, _ := r.open(span.Value(value), key, i)
 		if *r.failed != nil {
 			return
 		}
 		f(i, element)
+		i++
 	}
 }
 
 // Only refuses the first member that is not among keys.
 func (r Reader) Only(keys ...string) {
 	for _, m := range r.members {
-		if key := string(m.Key(r.data)); m.Kind != 'n' && !slices.Contains(keys, key) {
-			r.Fail(Unsupported(r.Param(key)))
+		key := m.Key(r.data)
+		if m.Kind != 'n' && !slices.ContainsFunc(keys, func(k string) bool { return k == string(key) }) {
+			r.Fail(Unsupported(r.Param(string(key))))
 			return
 		}
 	}
@@ -186,9 +222,10 @@ func (r Reader) Only(keys ...string) {
 // Failure returns the first failure of the request, nil for none.
 func Failure(r Reader) error { return *r.failed }
 
-// OpenInside returns the reader of an object that was found inside the one of r.
+// OpenInside returns the reader of an object that stands for the one of r, or for a member of it,
+// at this path.
 func OpenInside(r Reader, value []byte, path string) Reader {
-	inner, _ := r.open(value, path)
+	inner, _ := r.scan(&opened{object: object{data: value, key: path, index: noIndex}}, jsonscan.Strict)
 	return inner
 }
 
@@ -224,15 +261,21 @@ func RefuseType(r Reader, typ string) { r.Fail(UnsupportedValue(r.Param("type"),
 // Elements walks an array of at most limit elements. It stops at the first beyond.
 func Elements(value []byte, path string, limit int) (spans []jsonscan.Span, err error) {
 	if len(value) == 0 || value[0] != '[' {
-		return nil, Invalid(path, "an array")
+		return nil, notArray(path)
 	}
 	for span := range jsonscan.AllElements(value) {
 		if len(spans) == limit {
-			return nil, Invalid(path, "an array of at most "+strconv.Itoa(limit)+" elements")
+			return nil, tooLong(path, limit)
 		}
 		spans = append(spans, span)
 	}
 	return spans, nil
+}
+
+func notArray(path string) error { return Invalid(path, "an array") }
+
+func tooLong(path string, limit int) error {
+	return Invalid(path, "an array of at most "+strconv.Itoa(limit)+" elements")
 }
 
 // At returns the path of an element of an array.

@@ -56,8 +56,8 @@ type SignedReasoning struct {
 	id, text []byte // of the one that is not: quoted, and JSON without quotes
 }
 
-// Take takes an element or a piece of one, and returns how many bytes of it are kept. A piece with a
-// signature is the last of its element. Reasoning without one is of no use to the model.
+// Take takes an element or a piece of one, and returns how many bytes of it are kept. A piece with
+// a signature is the last of its element. Reasoning without one is of no use to the model.
 func (s *SignedReasoning) Take(detail []byte) (kept int) {
 	var storage [8]jsonscan.Member
 	o := openai.OpenObject(detail, storage[:0])

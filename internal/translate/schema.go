@@ -7,9 +7,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// ObjectSchema returns the schema of a tool's input as an object: nil is one without properties, and
-// "type" is added where it is missing. With properties, "properties" is added, too: OpenAI refuses an
-// object without.
+// ObjectSchema returns the schema of a tool's input as an object: nil is one without properties,
+// and "type" is added where it is missing. With properties, "properties" is added, too: OpenAI
+// refuses an object without.
 func ObjectSchema(schema []byte, properties bool) []byte {
 	typed, named := false, false
 	for m := range jsonscan.AllMembers(schema) {
@@ -43,9 +43,9 @@ func ObjectSchema(schema []byte, properties bool) []byte {
 	return w.Bytes()
 }
 
-// closedKeys are the keywords that a schema may have which Anthropic enforces, beside the subschemas that
-// closedSchema knows. All others become a part of the description, as Anthropic's SDKs have it
-// (anthropic-sdk-python, lib/_parse/_transform.py).
+// closedKeys are the keywords that a schema may have which Anthropic enforces, beside the
+// subschemas that closedSchema knows. All others become a part of the description, as Anthropic's
+// SDKs have it (anthropic-sdk-python, lib/_parse/_transform.py).
 var closedKeys = []string{"type", "enum", "const", "title", "required", "format", "minItems"}
 
 // closedFormats are the formats of strings that Anthropic enforces.
@@ -54,9 +54,9 @@ var closedFormats = []string{"date-time", "time", "date", "duration", "email", "
 // maxSchemaDepth bounds how deep schemas are read in each other.
 const maxSchemaDepth = 64
 
-// ClosedSchema returns a schema as Anthropic enforces it, for the format of an answer or a strict tool:
-// each object has the properties that it names and no others, and what cannot be enforced stands in the
-// description, where the model reads it.
+// ClosedSchema returns a schema as Anthropic enforces it, for the format of an answer or a strict
+// tool: each object has the properties that it names and no others, and what cannot be enforced
+// stands in the description, where the model reads it.
 func ClosedSchema(schema []byte) []byte {
 	w := WriteTo(make([]byte, 0, len(schema)+len(schema)/4+64))
 	closeSchema(&w, schema, 0)

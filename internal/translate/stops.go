@@ -47,8 +47,8 @@ func stopSequence(value []byte, path string) (string, error) {
 	return s, nil
 }
 
-// ReadStop returns the member stop of a chat request, a text or at most so many, as a list; nil if it asks
-// for nothing.
+// ReadStop returns the member stop of a chat request, a text or at most so many, as a list; nil if
+// it asks for nothing.
 func ReadStop(body Reader, most int) []byte {
 	value := body.Get("stop")
 	switch {

@@ -1,6 +1,29 @@
 package translate
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+)
+
+// Decoded returns a quoted text as text. It is "" for anything else.
+func Decoded(quoted []byte) string {
+	text, _ := jsonscan.String(quoted)
+	return text
+}
+
+// Joined returns quoted texts as one, with line ends between those that are not empty.
+func Joined(texts ...[]byte) []byte {
+	out := []byte{'"'}
+	for _, quoted := range texts {
+		text, some := Unquoted(quoted)
+		if some && len(out) > 1 {
+			out = append(out, `\n`...)
+		}
+		out = append(out, text...)
+	}
+	return append(out, '"')
+}
 
 // Unquoted returns a JSON string without its quotes, escapes as written. It is false for any other
 // value and for an empty string.

@@ -6,7 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// ClaudeThoughts names the form of reasoning_details with Anthropic's signatures, as OpenRouter has it.
+// ClaudeThoughts names the form of reasoning_details with Anthropic's signatures, as OpenRouter has
+// it.
 const ClaudeThoughts = "anthropic-claude-v1"
 
 // Thought is one block of a Claude's thoughts in reasoning_details. Its pieces in a stream may be
@@ -20,8 +21,8 @@ type Thought struct {
 	id    string // whose thoughts they are
 }
 
-// EachThought calls put for the thoughts of a message that were signed for this very origin: a provider
-// refuses changed ones, and those of others.
+// EachThought calls put for the thoughts of a message that were signed for this very origin: a
+// provider refuses changed ones, and those of others.
 func EachThought(message Reader, origin string, put func(*Thought)) {
 	var last Thought
 	end := func() {
@@ -62,8 +63,9 @@ func readThought(detail Reader) (d Thought) {
 	return d
 }
 
-// PutThoughtsOff writes the member thinking that switches the thoughts of a Claude off. Where it does
-// not think unasked nothing is sent: some models refuse it. Way is the type that does so, "" for none.
+// PutThoughtsOff writes the member thinking that switches the thoughts of a Claude off. Where it
+// does not think unasked nothing is sent: some models refuse it. Way is the type that does so, ""
+// for none.
 func PutThoughtsOff(w *Writer, body Reader, thinks bool, way, param string) {
 	if !thinks {
 		return
@@ -77,8 +79,8 @@ func PutThoughtsOff(w *Writer, body Reader, thinks bool, way, param string) {
 	w.End()
 }
 
-// PutAdaptive writes the member thinking that lets a Claude decide how long it thinks. Shown asks for a
-// summary of thoughts that it hides.
+// PutAdaptive writes the member thinking that lets a Claude decide how long it thinks. Shown asks
+// for a summary of thoughts that it hides.
 func PutAdaptive(w *Writer, shown bool) {
 	w.Object("thinking")
 	w.StringMember("type", "adaptive")
@@ -91,8 +93,8 @@ func PutAdaptive(w *Writer, shown bool) {
 // leastBudget is the smallest budget of a Claude's thoughts, in tokens.
 const leastBudget = 1024
 
-// PutBudget writes the member thinking that lets a Claude think up to a number of tokens, which count as
-// output. Limit is that of the output, 0 for none.
+// PutBudget writes the member thinking that lets a Claude think up to a number of tokens, which
+// count as output. Limit is that of the output, 0 for none.
 func PutBudget(w *Writer, body Reader, budget, limit int64, param string) {
 	budget = max(budget, leastBudget)
 	if limit > 0 && budget >= limit {

@@ -10,12 +10,12 @@
 //   - [embeddingsongemini] serves a caller of embeddings by a provider that has Google's.
 //   - [embeddingsonbedrock] serves a caller of embeddings by models of Amazon Bedrock.
 //
-// A request of any API is read once, into a [conversation]: turns, tools and the choice among them, beside
-// settings by their names in chat. Each target writes what it has. Answers of Responses and Messages callers
-// become chat completions first. No direction knows another. Nothing here does I/O, reads a clock or invents
-// an id; a translation gets what it needs handed in. A field of the request is kept, mapped, left out and
-// named, ignored or refused by name, as the direction's table of fields and docs say: what would
-// change the answer is never dropped silently.
+// A request of any API is read once, into a [conversation]: turns, tools and the choice among them,
+// beside settings by their names in chat. Each target writes what it has. Answers of Responses and
+// Messages callers become chat completions first. No direction knows another. Nothing here does
+// I/O, reads a clock or invents an id; a translation gets what it needs handed in. A field of the
+// request is kept, mapped, left out and named, ignored or refused by name, as the direction's table
+// of fields and docs say: what would change the answer is never dropped silently.
 //
 // Answers pass through package openai first. It repairs a provider's oddities, words its failures
 // and decides whether an answer is whole, by the same rules as without a translation. What remains
@@ -24,11 +24,12 @@
 // [messagesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat
 // [responsesonchat]: github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat
 // [chatongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini
-// [embeddingsonbedrock]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsonbedrock
-// [embeddingsongemini]: github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini
-// [conversation]: github.com/gatehouse-proxy/gatehouse/internal/translate/conversation
-// [chatonmessages]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages
-// [chatonresponses]: github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
+// [embeddingsonbedrock]:
+// github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsonbedrock [embeddingsongemini]:
+// github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini [conversation]:
+// github.com/gatehouse-proxy/gatehouse/internal/translate/conversation [chatonmessages]:
+// github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages [chatonresponses]:
+// github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses
 package translate
 
 import (
@@ -36,8 +37,8 @@ import (
 	"time"
 )
 
-// Again sends the provider another request in the same attempt, and returns the body of its answer. The
-// error is the caller's: a refusal, or a provider that cannot be reached.
+// Again sends the provider another request in the same attempt, and returns the body of its answer.
+// The error is the caller's: a refusal, or a provider that cannot be reached.
 type Again func(body []byte) (io.ReadCloser, error)
 
 // Refusal is what a provider of another protocol refused, as OpenAI would have said it.
@@ -70,7 +71,7 @@ const (
 	// MaxTier bounds a service tier in bytes of JSON; the longest known has 8 bytes.
 	MaxTier = 64
 
-	// MaxScratch is how many bytes of its buffers a stream keeps between two events: a stream that is
-	// held for hours must not hold the memory of its longest chunk.
+	// MaxScratch is how many bytes of its buffers a stream keeps between two events: a stream that
+	// is held for hours must not hold the memory of its longest chunk.
 	MaxScratch = 16 << 10
 )

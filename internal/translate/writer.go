@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// Writer writes JSON into a buffer, value after value. It sets the commas and closes what is open, so
-// that its caller can get neither wrong:
+// Writer writes JSON into a buffer, value after value. It sets the commas and closes what is open,
+// so that its caller can get neither wrong:
 //
 //	w.Object()                     {
 //	w.TextMember("role", text)     {"role":"user"
@@ -15,8 +15,8 @@ import (
 //	w.Raw(part)                    {"role":"user","content":[{…}
 //	w.End(); w.End()               {"role":"user","content":[{…}]}
 //
-// It decodes nothing: what a caller has as JSON stays as it was written. The zero value writes into a
-// new buffer.
+// It decodes nothing: what a caller has as JSON stays as it was written. The zero value writes into
+// a new buffer.
 type Writer struct {
 	out  []byte
 	open []level // what is not closed, the innermost last
@@ -27,6 +27,9 @@ type level struct {
 	end    byte // its closing bracket
 	before int  // the length of the buffer before it, with its key and comma
 }
+
+// usualDepth is how many levels are open at once in most requests and answers.
+const usualDepth = 8
 
 // WriteTo returns a writer that appends to a buffer, in which nothing is open.
 func WriteTo(buf []byte) Writer { return Writer{out: buf} }
@@ -68,8 +71,8 @@ func (w *Writer) Raw(values []byte) {
 	}
 }
 
-// Member writes a member whose value is JSON, and returns where the value begins. An empty value writes
-// nothing.
+// Member writes a member whose value is JSON, and returns where the value begins. An empty value
+// writes nothing.
 func (w *Writer) Member(name string, value []byte) (at int) {
 	if len(value) > 0 {
 		w.key(name)
@@ -81,8 +84,7 @@ func (w *Writer) Member(name string, value []byte) (at int) {
 
 // TextMember writes a member whose value is a string that has its escapes, and no quotes.
 func (w *Writer) TextMember(name string, text []byte) {
-	w.key(name)
-	w.out = append(append(append(w.out, '"'), text...), '"')
+	w.out = AppendTextMember(w.out, name, text)
 }
 
 // StringMember writes a member whose value is a string.
@@ -93,8 +95,7 @@ func (w *Writer) StringMember(name, s string) {
 
 // IntMember writes a member whose value is a number.
 func (w *Writer) IntMember(name string, n int64) {
-	w.key(name)
-	w.out = strconv.AppendInt(w.out, n, 10)
+	w.out = AppendIntMember(w.out, name, n)
 }
 
 // BoolMember writes a member whose value is true or false.
@@ -110,18 +111,18 @@ func (w *Writer) begin(bracket, end byte, member []string) {
 	} else {
 		w.next()
 	}
+	if w.open == nil {
+		w.open = make([]level, 0, usualDepth)
+	}
 	w.out, w.open = append(w.out, bracket), append(w.open, level{end, before})
 }
 
 // key writes the name of a member, which must need no escape.
-func (w *Writer) key(name string) {
-	w.next()
-	w.out = append(append(append(w.out, '"'), name...), `":`...)
-}
+func (w *Writer) key(name string) { w.out = AppendKey(w.out, name) }
 
-// next sets the comma before a key, or before an element.
+// next sets the comma before an element.
 func (w *Writer) next() {
-	if n := len(w.out); len(w.open) > 0 && w.out[n-1] != '{' && w.out[n-1] != '[' {
-		w.out = append(w.out, ',')
+	if len(w.open) > 0 {
+		w.out = AppendComma(w.out)
 	}
 }

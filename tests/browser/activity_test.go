@@ -45,7 +45,7 @@ func TestTimesAreShownInTheZoneOfTheBrowser(t *testing.T) {
 	b.signIn("ops")
 	s.callEcho(t)
 	b.open("/console/activity")
-	const first = `document.querySelector("#activity tbody time")`
+	const first = `document.querySelector("#activity tbody time[data-form=time]")`
 	// half an hour apart from UTC: the minutes differ
 	const local = `(() => { const t = ` + first + `; return t && Number(t.textContent.split(":")[1]) === (new Date(t.dateTime).getUTCMinutes() + 30) % 60; })()`
 	b.eventually("the switch is shown", `document.getElementById("times")?.hidden === false`, pageTimeout)

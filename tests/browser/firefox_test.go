@@ -215,7 +215,9 @@ func (f *firefoxTab) evaluate(script string) ([]byte, error) {
 }
 
 // webDriverKeys are the keys without a character, as WebDriver names them (section "Keyboard actions").
-var webDriverKeys = strings.NewReplacer(kb.Tab, "\ue004", kb.Enter, "\ue007", kb.ArrowLeft, "\ue012", kb.End, "\ue010", kb.F8, "\ue038")
+var webDriverKeys = strings.NewReplacer(
+	kb.Tab, "\ue004", kb.Enter, "\ue007", kb.Escape, "\ue00c", kb.End, "\ue010", kb.Home, "\ue011", kb.ArrowLeft, "\ue012", kb.ArrowRight, "\ue014", kb.F8, "\ue038",
+)
 
 func (f *firefoxTab) enter(keys string, shift bool) error {
 	const shiftKey = "\ue008"

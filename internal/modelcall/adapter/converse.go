@@ -9,7 +9,7 @@ import (
 
 // converse is chat completions on Amazon Bedrock's Converse.
 func converse(r *Request) (*Adapted, error) {
-	body, original, err := chatonconverse.Write(r.Chat(), chatonconverse.Options{
+	body, original, err := chatonconverse.Request(r.Chat(), chatonconverse.Options{
 		UpstreamModel: r.Base, Origin: r.Provider.Name + "/" + r.Model, MaxOutput: r.Output,
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // geminiChat is chat completions on Google's generateContent, which is always asked for a stream.
 func geminiChat(r *Request) (*Adapted, error) {
-	body, original, err := chatongemini.Write(r.Chat(), geminiOptions(r))
+	body, original, err := chatongemini.Request(r.Chat(), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func geminiOptions(r *Request) chatongemini.Options {
 
 // geminiCount is the number of tokens of a chat request, by Google's countTokens.
 func geminiCount(r *Request) (*Adapted, error) {
-	body, _, err := chatongemini.Write(r.Chat(), geminiOptions(r))
+	body, _, err := chatongemini.Request(r.Chat(), geminiOptions(r))
 	if err != nil {
 		return nil, err
 	}

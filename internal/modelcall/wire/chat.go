@@ -5,6 +5,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 // encodeChat sends the caller's own bytes with a few edits.
@@ -64,7 +65,7 @@ func wholeOf(a Answer, dst, chat []byte, sum openai.Summary, err error) ([]byte,
 }
 
 func encodeChatOnResponses(e Encoding) (*Sending, error) {
-	body, original, err := chatonresponses.Request(e.Body, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name, MaxOutput: e.Output})
+	body, original, err := chatonresponses.Request(conversation.OfChat(e.Body), e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name, MaxOutput: e.Output})
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func encodeMessagesOnResponses(e Encoding) (*Sending, error) {
 		return nil, err
 	}
 	chat, asked := messagesonchat.Read(e.Body, opt)
-	body, original, err := chatonresponses.Write(chat, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name})
+	body, original, err := chatonresponses.Request(chat, e.Asked.Stream, chatonresponses.Options{UpstreamModel: e.Model.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ var messagesVersion = []string{chatonmessages.Version}
 // count of its tokens.
 func onMessages(e Encoding, w *Wire, chat *conversation.Request) (*Sending, *chatonmessages.Original, error) {
 	m := e.Model
-	body, original, err := chatonmessages.Write(chat, e.Asked.Stream, chatonmessages.Options{
+	body, original, err := chatonmessages.Request(chat, e.Asked.Stream, chatonmessages.Options{
 		UpstreamModel: m.Name, Origin: e.Provider.Name + "/" + m.Name, Rules: m.MessagesRules(), MaxOutput: e.Output,
 	})
 	if err != nil {

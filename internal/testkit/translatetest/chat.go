@@ -19,8 +19,8 @@ type Chat struct {
 	usage bool
 }
 
-// CheckChunks reads a chat stream as the SDKs' accumulators do. It returns what is wrong with a chat stream that was sent to a client, and what it comes
-// to.
+// CheckChunks reads a chat stream as the SDKs' accumulators do. It returns what is wrong with a
+// chat stream that was sent to a client, and what it comes to.
 func CheckChunks(out string) (*Chat, error) {
 	g := &Chat{}
 	if !strings.HasSuffix(out, "\n\n") {

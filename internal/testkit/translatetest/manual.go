@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +74,42 @@ func CheckShown(t *testing.T, fields map[string]translate.Disposition) {
 			t.Errorf("no golden file has the field %q", key)
 		}
 	}
+}
+
+// CheckUnlike checks the fields of a table that the provider lacks, at least so many: a field is refused
+// or left out, and neither if its value asks for nothing. Translate translates a request that has a
+// member, and returns the fields that were left out.
+func CheckUnlike(t *testing.T, fields map[string]translate.Disposition, least int, translated func(member string) (leftOut []string, err error)) {
+	t.Helper()
+	tried := 0
+	for key, d := range fields {
+		if d != translate.Refused && d != translate.LeftOut {
+			continue
+		}
+		tried++
+		left, err := translated(`"` + key + `":"x"`)
+		if d == translate.Refused {
+			MustRefuse(t, key, err, key, "unsupported_parameter")
+		} else if err != nil || !slices.Equal(left, []string{key}) {
+			t.Errorf("%s is not left out and named: %v", key, err)
+		}
+		for _, value := range translate.ChatNeutral[key] {
+			if left, err := translated(`"` + key + `":` + value); err != nil || len(left) > 0 {
+				t.Errorf("%s: %s asks for nothing, and is refused or named: %v", key, value, err)
+			}
+		}
+	}
+	if tried < least {
+		t.Errorf("only %d fields were tried", tried)
+	}
+}
+
+// Nulls returns members that are null for the fields of a table but those, behind a comma each.
+func Nulls(fields map[string]translate.Disposition, without ...string) (members string) {
+	for key := range fields {
+		if !slices.Contains(without, key) {
+			members += `,"` + key + `":null`
+		}
+	}
+	return members
 }

@@ -26,7 +26,8 @@ func NewCall() openai.Call {
 	}
 }
 
-// MustNotHold fails the test if what a translation keeps for the answer holds the body of the request.
+// MustNotHold fails the test if what a translation keeps for the answer holds the body of the
+// request.
 func MustNotHold[T any](t *testing.T, body string, request func(b *jsonscan.Body) (T, error)) {
 	t.Helper()
 	data := []byte(body)
@@ -124,8 +125,8 @@ func MustRefuse(t testing.TB, body string, err error, param, code string) {
 	}
 }
 
-// CheckSame checks that the client gets out of a provider's stream in whatever pieces it arrives, and
-// whether or not events are read as ones that repeat others. stream makes the client's stream.
+// CheckSame checks that the client gets out of a provider's stream in whatever pieces it arrives,
+// and whether or not events are read as ones that repeat others. stream makes the client's stream.
 func CheckSame(t testing.TB, out, wire string, sizes []byte, stream func() openai.Stream) {
 	t.Helper()
 	if again, _ := Drive(stream(), &Pieces{Text: []byte(wire), Sizes: sizes}); again != out {
@@ -148,6 +149,17 @@ func Chunk(delta, finish string) string {
 	return `data: {"id":"c1","object":"chat.completion.chunk","created":1700000000,"model":"echo","choices":[{"index":0,"delta":` +
 		delta + `,"finish_reason":` + finish + "}]}\n\n"
 }
+
+// Deltas are chunks that have these deltas.
+func Deltas(deltas ...string) (chunks []string) {
+	for _, delta := range deltas {
+		chunks = append(chunks, Chunk(delta, Null))
+	}
+	return chunks
+}
+
+// ChatEnds are ends of a provider's chat stream, good and bad.
+var ChatEnds = []string{Chunk(`{}`, Stop), Chunk(`{}`, `"length"`), Ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}
 
 // ReadEvents reads the events of a stream that was sent to a client, whose names are their types,
 // and calls f for each.
@@ -172,4 +184,22 @@ func ReadEvents(out string, f func(event map[string]any) error) error {
 		}
 	}
 	return nil
+}
+
+// Words is a text of usual length in the history of an agent.
+const Words = "The first line of a file, and the second, and so on to the end of it; what follows is of no use. "
+
+// LongRequest returns a request as an agent sends it in the middle of its work, for benchmarks:
+// head, forty rounds with their numbers, the last message, and twelve tools with their numbers.
+func LongRequest(head, round, last, tool string) string {
+	var body strings.Builder
+	body.WriteString(head)
+	for i := range 40 {
+		fmt.Fprintf(&body, round, i)
+	}
+	body.WriteString(last + `,"tools":[`)
+	for i := range 12 {
+		fmt.Fprintf(&body, tool+",", i)
+	}
+	return strings.TrimSuffix(body.String(), ",") + "]}"
 }

@@ -1,5 +1,5 @@
-// Package aws has what the translations for Amazon Bedrock share: its errors, and the event streams of
-// AWS (application/vnd.amazon.eventstream):
+// Package aws has what the translations for Amazon Bedrock share: its errors, and the event streams
+// of AWS (application/vnd.amazon.eventstream):
 //
 //	u32 length of all, u32 length of the headers, u32 CRC of these 8 bytes
 //	headers: u8 length, name, u8 type (7: a text), u16 length, value
@@ -7,8 +7,8 @@
 //
 // A frame is an event, or the exception or the error that ends the stream.
 //
-// Sources: botocore 1.44.5, aws-sdk-go-v2 and the pages of Bedrock. Nothing here was tried against an
-// account.
+// Sources: botocore 1.44.5, aws-sdk-go-v2 and the pages of Bedrock. Nothing here was tried against
+// an account.
 package aws
 
 import (
@@ -81,8 +81,8 @@ func (s *source) Read(p []byte) (int, error) {
 // ErrFrame is wrapped by the error for a frame that cannot be read.
 var ErrFrame = errors.New("a frame of AWS is broken")
 
-// Next returns the next frame. The error is io.EOF at the end of the stream, io.ErrUnexpectedEOF within
-// a frame, for a broken frame an [ErrFrame], and that of the stream if it cannot be read.
+// Next returns the next frame. The error is io.EOF at the end of the stream, io.ErrUnexpectedEOF
+// within a frame, for a broken frame an [ErrFrame], and that of the stream if it cannot be read.
 func (r *Reader) Next() (Frame, error) {
 	prefix, err := r.buffered.Peek(4)
 	if err == io.EOF && len(prefix) > 0 {

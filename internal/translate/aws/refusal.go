@@ -17,8 +17,8 @@ type Failure struct {
 	Message string
 }
 
-// failures say what the errors are at OpenAI, by their names without "Exception" in lower case. 408 and
-// 424 are about the model behind Bedrock: a caller would take them for its own.
+// failures say what the errors are at OpenAI, by their names without "Exception" in lower case. 408
+// and 424 are about the model behind Bedrock: a caller would take them for its own.
 var failures = map[string]Failure{
 	"validation":                 {Status: http.StatusBadRequest, Type: "invalid_request_error"},
 	"accessdenied":               {Status: http.StatusForbidden, Type: "permission_error"},
@@ -39,8 +39,8 @@ var failures = map[string]Failure{
 	"internalserver":             {Status: http.StatusInternalServerError},
 }
 
-// texts are what messages have that say more than the name. What all vendors say of a prompt that is too
-// long and of an unknown model stands in package openai.
+// texts are what messages have that say more than the name. What all vendors say of a prompt that
+// is too long and of an unknown model stands in package openai.
 var texts = []struct {
 	name, text string
 	is         Failure
@@ -77,7 +77,8 @@ func FailureOf(name string, status int, body []byte) Failure {
 	return f
 }
 
-// Body returns the failure in OpenAI's form. Within a stream there is no other place for the status.
+// Body returns the failure in OpenAI's form. Within a stream there is no other place for the
+// status.
 func (f Failure) Body() []byte {
 	out := jsonscan.AppendString([]byte(`{"error":{"message":`), f.Message)
 	if f.Type != "" {
@@ -86,8 +87,8 @@ func (f Failure) Body() []byte {
 	return append(translate.AppendIntMember(out, "code", int64(f.Status)), "}}"...)
 }
 
-// Refusal returns what Bedrock refused as OpenAI would have said it. The name of an error stands in the
-// header, or in the body.
+// Refusal returns what Bedrock refused as OpenAI would have said it. The name of an error stands in
+// the header, or in the body.
 func Refusal(status int, header http.Header, body []byte) translate.Refusal {
 	name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":")
 	if name == "" {

@@ -1,4 +1,5 @@
-// Package chat writes the conversation of a request in another API as that of a chat completion request.
+// Package chat writes the conversation of a request in another API as that of a chat completion
+// request.
 package chat
 
 import (
@@ -10,8 +11,8 @@ import (
 
 // Options is what a provider of chat completions takes beyond what all of them do.
 type Options struct {
-	// DeveloperRole says that the provider knows the role developer. By default such messages become
-	// system messages.
+	// DeveloperRole says that the provider knows the role developer. By default such messages
+	// become system messages.
 	DeveloperRole bool
 
 	// Cache says that the provider knows cache_control, as OpenRouter does.
@@ -25,8 +26,8 @@ type Options struct {
 	ReasoningContent bool
 }
 
-// Demands are what a provider demands of a conversation. OpenAI bounds names of tools and ids of calls, and
-// all refuse results that are not right behind their calls.
+// Demands are what a provider demands of a conversation. OpenAI bounds names of tools and ids of
+// calls, and all refuse results that are not right behind their calls.
 func (o Options) Demands() *conversation.Rules {
 	return &conversation.Rules{
 		Media: conversation.Image | conversation.File | conversation.Sound, Links: o.Links, Cache: o.Cache, Reasoning: o.ReasoningContent,
@@ -34,9 +35,32 @@ func (o Options) Demands() *conversation.Rules {
 	}
 }
 
-// placeholder stands in a tool message for what few providers take there. The user message behind all
-// results has it.
-const placeholder = "[An image or a file: see the next user message.]"
+// PutRequest writes a request with the conversation that body has, unless body was refused:
+// settings writes the fields beside the conversation, and calls what only a request with tools has.
+func (o Options) PutRequest(w *translate.Writer, body translate.Reader, model string, c *conversation.Conversation, stream bool, settings, calls func()) {
+	w.Object()
+	w.StringMember("model", model)
+	if translate.Failure(body) == nil {
+		o.putMessages(w, c.Turns)
+	}
+	if settings(); translate.Failure(body) != nil {
+		return
+	}
+	if putTools(w, c); len(c.Tools) > 0 {
+		calls()
+	}
+	if stream {
+		w.BoolMember("stream", true)
+		w.Object("stream_options")
+		w.BoolMember("include_usage", true)
+		w.End()
+	}
+	w.End()
+}
+
+// placeholder stands in a tool message for what few providers take there. The user message behind
+// all results has it.
+const placeholder = `"[An image or a file: see the next user message.]"`
 
 // writer writes messages.
 type writer struct {
@@ -45,8 +69,8 @@ type writer struct {
 	media []conversation.Part // of results, for the next message of the user
 }
 
-// PutMessages writes messages.
-func (o Options) PutMessages(out *translate.Writer, turns []conversation.Turn) {
+// putMessages writes messages.
+func (o Options) putMessages(out *translate.Writer, turns []conversation.Turn) {
 	w := writer{Writer: out, opt: o}
 	w.Array("messages")
 	for i := range turns {
@@ -105,26 +129,19 @@ func cached(parts []conversation.Part) bool {
 	return slices.ContainsFunc(parts, func(p conversation.Part) bool { return p.Cache != nil })
 }
 
-// joined returns texts as one, quoted, with line ends between them. Media have a placeholder.
+// joined returns texts as one. Media have a placeholder.
 func joined(parts []conversation.Part) []byte {
-	out := []byte{'"'}
+	texts := make([][]byte, len(parts))
 	for i := range parts {
-		text, ok := []byte(placeholder), true
-		if parts[i].Media == nil {
-			text, ok = translate.Unquoted(parts[i].Text)
+		if texts[i] = parts[i].Text; parts[i].Media != nil {
+			texts[i] = []byte(placeholder)
 		}
-		if !ok {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, `\n`...)
-		}
-		out = append(out, text...)
 	}
-	return append(out, '"')
+	return translate.Joined(texts...)
 }
 
-// putContent writes a content: a single text as a string, which every provider takes, and parts as parts.
+// putContent writes a content: a single text as a string, which every provider takes, and parts as
+// parts.
 func (w *writer) putContent(parts []conversation.Part) {
 	switch {
 	case len(parts) == 0:
@@ -163,11 +180,7 @@ func (w *writer) putPart(p *conversation.Part) {
 		w.Member("filename", m.Name)
 		w.End()
 	case conversation.Sound:
-		w.StringMember("type", "input_audio")
-		w.Object("input_audio")
-		w.TextMember("data", m.Data)
-		w.Member("format", m.Format)
-		w.End()
+		m.PutSound(w.Writer)
 	default:
 		w.StringMember("type", "text")
 		w.Member("text", p.Text)
@@ -176,8 +189,8 @@ func (w *writer) putPart(p *conversation.Part) {
 	w.End()
 }
 
-// putAssistant writes what the model said, with its calls. A model that wants its reasoning back wants it
-// with every call: an empty one if it is not known.
+// putAssistant writes what the model said, with its calls. A model that wants its reasoning back
+// wants it with every call: an empty one if it is not known.
 func (w *writer) putAssistant(parts []conversation.Part) {
 	var said, calls []conversation.Part
 	var reasoning []byte

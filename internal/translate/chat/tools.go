@@ -5,9 +5,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// PutTools writes tools and tool_choice, which only a request with tools may have. strict is sent only if
-// the caller gave it.
-func PutTools(w *translate.Writer, c *conversation.Conversation) {
+// putTools writes tools and tool_choice, which only a request with tools may have. strict is sent
+// only if the caller gave it.
+func putTools(w *translate.Writer, c *conversation.Conversation) {
 	if len(c.Tools) == 0 {
 		return
 	}

@@ -79,7 +79,8 @@ func (r *reader) text(quoted []byte) {
 	}
 }
 
-// reasoning takes thoughts, or a piece of those of a block. Thoughts that are not signed do not return.
+// reasoning takes thoughts, or a piece of those of a block. Thoughts that are not signed do not
+// return.
 func (r *reader) reasoning(index int64, object []byte) {
 	data := translate.Member(object, "redactedContent")
 	if whole := translate.Member(object, "reasoningText"); whole != nil {
@@ -161,8 +162,8 @@ func (r *reader) endBlock(index int64) (err error) {
 	return err
 }
 
-// takeUsage reads usage and service tier of an answer, or of its last event. Bedrock counts what was
-// cached beside the prompt.
+// takeUsage reads usage and service tier of an answer, or of its last event. Bedrock counts what
+// was cached beside the prompt.
 func (r *reader) takeUsage(data []byte) {
 	if tier := translate.Member(translate.Member(data, "serviceTier"), "type"); tier != nil && tier[0] == '"' {
 		r.ending.Tier = bytes.Clone(tier)

@@ -29,8 +29,8 @@ func exception(name, message string) []byte {
 	return clouds.Frame(`{"message":"`+message+`"}`, ":message-type", "exception", ":exception-type", name)
 }
 
-// answered is what a call of the model looks like: text, thoughts, a call with arguments in pieces and
-// one without any, and usage behind the end.
+// answered is what a call of the model looks like: text, thoughts, a call with arguments in pieces
+// and one without any, and usage behind the end.
 var answered = [][]byte{
 	event("messageStart", `{"role":"assistant"}`),
 	event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"Hm."}}}`),
@@ -247,8 +247,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzEvents puts any payload into a frame that is right, and checks that an answer has an end only if
-// all of it was read.
+// FuzzEvents puts any payload into a frame that is right, and checks that an answer has an end only
+// if all of it was read.
 func FuzzEvents(f *testing.F) {
 	for i, name := range []string{"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"} {
 		f.Add(name, fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"text":"b","toolUse":{"input":"{}"}},"start":{"toolUse":{"name":"f"}},"stopReason":"end_turn","usage":{"inputTokens":1}}`, i))

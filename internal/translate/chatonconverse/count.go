@@ -13,8 +13,9 @@ func CountRequest(body []byte) []byte {
 	return append(out, "}}}"...)
 }
 
-// CountRefusal is [Original.Refusal] for CountTokens. Bedrock counts for some models only, none by the ARN of an
-// application's profile, and asks for a right of its own: all that is a method that it does not have.
+// CountRefusal is [Original.Refusal] for CountTokens. Bedrock counts for some models only, none by
+// the ARN of an application's profile, and asks for a right of its own: all that is a method that
+// it does not have.
 func CountRefusal(status int, header http.Header, body []byte) translate.Refusal {
 	r := aws.Refusal(status, header, body)
 	if r.Status == http.StatusNotFound || r.Status == http.StatusForbidden {

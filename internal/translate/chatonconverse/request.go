@@ -1,19 +1,18 @@
-// Package chatonconverse serves a caller of chat completions by a provider that has Amazon Bedrock's
-// Converse.
+// Package chatonconverse serves a caller of chat completions by a provider that has Amazon
+// Bedrock's Converse.
 //
 //	body, original, err := chatonconverse.Request(chat, options) // of Converse or ConverseStream
 //	events := original.Stream(answer, call, nil)                 // a chat stream of its frames
 //	chat, err := original.Whole(answer, call, nil)               // one chat completion
 //
-// Sources: botocore 1.44.5 (bedrock-runtime, service-2), aws-sdk-go-v2, and the pages of Bedrock. Nothing
-// here was tried against an account.
+// Sources: botocore 1.44.5 (bedrock-runtime, service-2), aws-sdk-go-v2, and the pages of Bedrock.
+// Nothing here was tried against an account.
 package chatonconverse
 
 import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
@@ -66,16 +65,10 @@ type translation struct {
 	original     *Original
 }
 
-// Request translates a chat completion request that params.ParseChat accepted to one of Converse, which
-// is the same whether or not the answer is streamed. It reads b as it was parsed, without the edits that
-// b has collected. The error is a [*apierror.Error] with status 400 that names the field which the
-// provider or this model does not take, or whose value is invalid. Neither result refers to b.
-func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b), opt)
-}
-
-// Write is Request for a request of any API.
-func Write(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
+// Request translates a request to one of Converse, which is the same whether or not the answer is
+// streamed. The error is a [*apierror.Error] with status 400 that names the field which the provider
+// or this model does not take, or whose value is invalid. Neither result refers to r.
+func Request(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, family: familyOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonconverse"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 const plainModel = "us.amazon.nova-2-lite-v1:0"
@@ -27,11 +28,11 @@ func request(body string, opt chatonconverse.Options) ([]byte, *chatonconverse.O
 	if opt.UpstreamModel == "" {
 		opt.UpstreamModel = plainModel
 	}
-	return chatonconverse.Request(&b, opt)
+	return chatonconverse.Request(conversation.OfChat(&b), opt)
 }
 
-// A golden file has what the caller of chat completions sent (request.json) to which model (model.txt,
-// optional), and what the provider gets (converse.json).
+// A golden file has what the caller of chat completions sent (request.json) to which model
+// (model.txt, optional), and what the provider gets (converse.json).
 func TestGoldenRequests(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, func(t *testing.T, g *translatetest.Golden) {
@@ -107,23 +108,14 @@ func TestRequestsAreRefusedByTheirField(t *testing.T) {
 	}
 }
 
-// FuzzRequest checks that what is translated is JSON, and the same each time.
 func FuzzRequest(f *testing.F) {
-	for _, seed := range translatetest.Seeds(f, "request.json") {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		body, _, err := request(text, chatonconverse.Options{})
-		if err != nil {
-			return
-		}
-		if !json.Valid(body) {
-			t.Fatalf("no JSON: %s", body)
-		}
-		if again, _, _ := request(text, chatonconverse.Options{}); string(again) != string(body) {
-			t.Fatalf("%s\nthen\n%s", body, again)
-		}
-	})
+	translatetest.Requests{
+		Accept: translatetest.Accepted(params.ParseChat),
+		Translate: func(body string, _ byte) ([]byte, error) {
+			sent, _, err := request(body, chatonconverse.Options{})
+			return sent, err
+		},
+	}.Fuzz(f)
 }
 
 // Whoever may not count, or asks for a model that has no counter, gets an estimate: see 405.
@@ -149,7 +141,7 @@ func TestACountThatIsNotPossibleIsAMethodThatIsNot(t *testing.T) {
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatonconverse.Original, error) {
-		_, original, err := chatonconverse.Request(b, chatonconverse.Options{UpstreamModel: plainModel})
+		_, original, err := chatonconverse.Request(conversation.OfChat(b), chatonconverse.Options{UpstreamModel: plainModel})
 		return original, err
 	})
 }

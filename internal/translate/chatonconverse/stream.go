@@ -26,9 +26,6 @@ func (o *Original) Stream(body io.Reader, call openai.Call, _ translate.Again) i
 	})
 }
 
-// Await implements [completion.Source].
-func (s *stream) Await() { s.frame, s.err = s.frames.Next() }
-
 // TakeReceived implements [completion.Source].
 func (s *stream) TakeReceived() (bool, error) {
 	if !s.frames.Received() {
@@ -38,14 +35,11 @@ func (s *stream) TakeReceived() (bool, error) {
 	return true, s.Take()
 }
 
-// Ending implements [completion.Source].
-func (s *stream) Ending() completion.Ending { return s.ending }
-
-// Usage implements [completion.Source].
+// Await, Ending, Usage and Close implement [completion.Source].
+func (s *stream) Await()                      { s.frame, s.err = s.frames.Next() }
+func (s *stream) Ending() completion.Ending   { return s.ending }
 func (s *stream) Usage() (openai.Usage, bool) { return s.ending.Usage, s.ending.HasUsage }
-
-// Close implements [completion.Source].
-func (s *stream) Close() {}
+func (s *stream) Close()                      {}
 
 // Take implements [completion.Source].
 func (s *stream) Take() error {
@@ -98,7 +92,8 @@ func (s *stream) event(name string, data []byte) error {
 // maxAnswer bounds a whole answer, in bytes.
 const maxAnswer = 64 << 20
 
-// Whole returns the whole chat completion of an answer, or an object with the error that it reports.
+// Whole returns the whole chat completion of an answer, or an object with the error that it
+// reports.
 func (o *Original) Whole(body io.Reader, call openai.Call, _ translate.Again) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
 	if err != nil {

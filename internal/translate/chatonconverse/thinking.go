@@ -22,9 +22,9 @@ func (t *translation) readThinking() {
 	}
 }
 
-// thinkLikeClaude gives an effort to a Claude that takes one, and a budget to the others. These refuse
-// thoughts where a tool is required, and in the middle of a turn of the model's that did not begin with
-// thoughts, as those of most chat clients: then the model goes on without.
+// thinkLikeClaude gives an effort to a Claude that takes one, and a budget to the others. These
+// refuse thoughts where a tool is required, and in the middle of a turn of the model's that did not
+// begin with thoughts, as those of most chat clients: then the model goes on without.
 func (t *translation) thinkLikeClaude(r translate.Reasoning) {
 	rules, c := &t.family.rules, t.conversation
 	switch {

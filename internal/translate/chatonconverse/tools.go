@@ -5,8 +5,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// putTools writes toolConfig. Converse has no choice "none": such a request has no tools, but for those
-// that were called.
+// putTools writes toolConfig. Converse has no choice "none": such a request has no tools, but for
+// those that were called.
 func (w *blocks) putTools(c *conversation.Conversation) {
 	if len(c.Tools) == 0 {
 		return

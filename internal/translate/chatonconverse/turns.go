@@ -40,12 +40,8 @@ func (w *blocks) putSystem(parts []conversation.Part, anyJSON bool) {
 func (w *blocks) putTurns(turns []conversation.Turn) {
 	w.Array("messages")
 	for _, turn := range turns {
-		role := "user"
-		if turn.Role == conversation.Assistant {
-			role = "assistant"
-		}
 		w.Object()
-		w.StringMember("role", role)
+		w.StringMember("role", turn.Side("assistant"))
 		w.Array("content")
 		w.put(turn.Parts)
 		if needsText(turn.Parts) {

@@ -21,8 +21,8 @@ const (
 	maxIdleHops = 3
 )
 
-// answer reads the events of an answer. A model ends a request after so many tokens, and the answer goes
-// on in the next one:
+// answer reads the events of an answer. A model ends a request after so many tokens, and the answer
+// goes on in the next one:
 //
 //	request → events … finishReason CONTINUATION, continuationToken
 //	request + continuationToken → events … finishReason STOP
@@ -47,21 +47,16 @@ func (o *Original) read(body io.Reader, call *openai.Call, again translate.Again
 	return a
 }
 
-// begin begins with a body. An error may stand at its end without the blank line that ends an event.
+// begin begins with a body. An error may stand at its end without the blank line that ends an
+// event.
 func (a *answer) begin(body io.Reader) {
 	a.events.Reset(io.MultiReader(body, strings.NewReader("\n\n")), maxEvent)
 }
 
-// Await implements [completion.Source].
-func (a *answer) Await() { a.event, a.err = a.events.Next() }
-
-// Take implements [completion.Source].
-func (a *answer) Take() error { return a.take(a.event, a.err) }
-
-// Ending implements [completion.Source].
-func (a *answer) Ending() completion.Ending { return a.reader.ending }
-
-// Usage implements [completion.Source].
+// Await, Take, Ending and Usage implement [completion.Source].
+func (a *answer) Await()                      { a.event, a.err = a.events.Next() }
+func (a *answer) Take() error                 { return a.take(a.event, a.err) }
+func (a *answer) Ending() completion.Ending   { return a.reader.ending }
 func (a *answer) Usage() (openai.Usage, bool) { return a.reader.usage.all() }
 
 func (a *answer) take(event sse.Event, err error) error {
@@ -85,9 +80,9 @@ func (a *answer) take(event sse.Event, err error) error {
 	return a.reader.event(e)
 }
 
-// TakeReceived implements [completion.Source]. Behind a finishReason the end of the body follows at once: it
-// is waited for, so that the end of an answer is one write. Some models have said STOP in each event, so
-// this is done once.
+// TakeReceived implements [completion.Source]. Behind a finishReason the end of the body follows at
+// once: it is waited for, so that the end of an answer is one write. Some models have said STOP in
+// each event, so this is done once.
 func (a *answer) TakeReceived() (took bool, err error) {
 	if e, size := a.shapes.Repeated(a.events.Received()); size > 0 {
 		defer e.Release()
@@ -143,8 +138,8 @@ func (a *answer) Close() {
 	}
 }
 
-// Whole returns the whole chat completion of an answer, or an object with the error that the provider
-// reports in it.
+// Whole returns the whole chat completion of an answer, or an object with the error that the
+// provider reports in it.
 func (o *Original) Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error) {
 	message := completion.NewMessage(o.functions)
 	return completion.Whole(o.read(body, &call, again, message, true), message, &call)
@@ -157,8 +152,8 @@ func (o *Original) Stream(body io.Reader, call openai.Call, again translate.Agai
 	})
 }
 
-// errorBody returns an error in OpenAI's form. Its code is the status that it would have: an event has
-// no other.
+// errorBody returns an error in OpenAI's form. Its code is the status that it would have: an event
+// has no other.
 func errorBody(status int, typ, message string) []byte {
 	out := jsonscan.AppendString([]byte(`{"error":{"message":`), message)
 	out = translate.AppendTextMember(out, "type", []byte(typ))

@@ -44,8 +44,9 @@ func benchMessages(pieces int) string {
 	return wire.String()
 }
 
-// BenchmarkStream is an answer of 64 pieces of text on its way to a caller of chat completions, from the
-// bytes of the provider to those for the client; the second is what a provider of the Messages API costs.
+// BenchmarkStream is an answer of 64 pieces of text on its way to a caller of chat completions,
+// from the bytes of the provider to those for the client; the second is what a provider of the
+// Messages API costs.
 func BenchmarkStream(b *testing.B) {
 	const pieces = 64
 	gemini, messages := benchWire(pieces), benchMessages(pieces)

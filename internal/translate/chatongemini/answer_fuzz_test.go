@@ -13,26 +13,32 @@ import (
 
 // A caller gets a valid chat stream that ends once from any bytes of a provider, as a success only if a
 // finishReason has come, the same in whatever pieces they arrive, and with the content of the whole answer.
-func FuzzAnswer(f *testing.F) {
-	for i, wire := range translatetest.Seeds(f, "stream.txt") {
-		f.Add(wire, []byte{0}, i%2 == 0)
-	}
-	f.Fuzz(checkStream)
+var streams = translatetest.Streams{
+	Check: checkStream, Menu: menu,
+	Ends: []string{
+		`data: {"candidates":[{"finishReason":"STOP"}]}` + "\n\n", `data: {"candidates":[{"finishReason":"OTHER"}]}`, "",
+		"{\n \"error\": {\n  \"code\": 503\n }\n}\n", "data: {\n\n", `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}` + "\n\n",
+	},
+}
+
+func FuzzAnswer(f *testing.F) { streams.Fuzz(f) }
+
+func FuzzAnswerSequence(f *testing.F) {
+	streams.FuzzMoves(f,
+		[]byte{0, 1, 0, 2, 3, 4, 3, 0, 5, 6, 7, 8, 9, 0},
+		[]byte{18, 19, 18, 20, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 1},
+		[]byte{11, 12, 13, 14, 15, 16, 17, 30, 31, 2},
+		[]byte{0, 32, 3},
+		[]byte{33, 0, 0},
+		[]byte{10, 0},
+		[]byte{0, 0, 0, 4},
+	)
 }
 
 func checkStream(t *testing.T, wire string, sizes []byte, searches bool) {
 	original := chatongemini.Asked{Searches: searches}.Original()
 	out, err := stream(original, wire, true)
-	g, bad := translatetest.CheckChunks(out)
-	if bad != nil {
-		t.Fatalf("%v\nin %s", bad, out)
-	}
-	if (g.Over == "error") != (err != nil) {
-		t.Fatalf("%s, error %v", g.Over, err)
-	}
-	if err == nil && !strings.Contains(wire, "finishReason") && !strings.Contains(wire, `\u`) {
-		t.Fatalf("%s of a stream without an end", g.Over)
-	}
+	g := translatetest.CheckChat(t, out, wire, err, "finishReason")
 	one, _ := io.ReadAll(original.Stream(strings.NewReader(wire), translatetest.NewCall(), nil))
 	pieces := &translatetest.Pieces{Text: []byte(wire), Sizes: sizes}
 	if many, _ := io.ReadAll(iotest.OneByteReader(original.Stream(pieces, translatetest.NewCall(), nil))); string(many) != string(one) {
@@ -67,28 +73,6 @@ var menu = []string{
 	`data: {"candidates":[]}` + "\n\n", `data: {"candidates":{}}` + "\n\n", `data: {}` + "\n\n", `data: [DONE]` + "\n\n", ": comment\n\n", "data:\n\n", "event: x\ndata: {\"x\":1}\n\n",
 	`data: {"promptFeedback":{}}` + "\n\n", `data: {"error":null}` + "\n\n",
 	`data: {"candidates":[{"finishReason":"SAFETY","finishMessage":"no"}]}` + "\n\n", `data: {"candidates":[{"finishReason":"MAX_TOKENS","content":{}}]}` + "\n\n",
-}
-
-// Any sequence of events, with any end, makes a valid stream.
-func FuzzAnswerSequence(f *testing.F) {
-	f.Add([]byte{0, 1, 0, 2, 3, 4, 3, 0, 5, 6, 7, 8, 9}, byte(0))
-	f.Add([]byte{18, 19, 18, 20, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29}, byte(1))
-	f.Add([]byte{11, 12, 13, 14, 15, 16, 17, 30, 31}, byte(2))
-	f.Add([]byte{0, 32}, byte(3))
-	f.Add([]byte{33, 0}, byte(0))
-	f.Add([]byte{10}, byte(0))
-	f.Add([]byte{0, 0, 0}, byte(4))
-	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
-		var wire strings.Builder
-		for _, move := range moves[:min(len(moves), 64)] {
-			wire.WriteString(menu[int(move)%len(menu)])
-		}
-		wire.WriteString([]string{
-			`data: {"candidates":[{"finishReason":"STOP"}]}` + "\n\n", `data: {"candidates":[{"finishReason":"OTHER"}]}`, "",
-			"{\n \"error\": {\n  \"code\": 503\n }\n}\n", "data: {\n\n", `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}` + "\n\n",
-		}[end%6])
-		checkStream(t, wire.String(), moves, end%2 == 0)
-	})
 }
 
 // A stream that is cut at any byte never looks whole before its end, and gives no text twice.

@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 )
 
-// Google takes any conversation whose calls have results, with whatever signatures it returns, and what
-// is sent instead after a refusal. A signature is sent once, with its own call.
+// Google takes any conversation whose calls have results, with whatever signatures it returns, and
+// what is sent instead after a refusal. A signature is sent once, with its own call.
 func FuzzConversation(f *testing.F) {
 	f.Add([]byte("uacuac"), byte(0))
 	f.Add([]byte("cudd\xfdD"), byte(0))
@@ -21,7 +21,7 @@ func FuzzConversation(f *testing.F) {
 	f.Add([]byte("uiaicDuiaiu"), byte(2))
 	f.Fuzz(func(t *testing.T, steps []byte, which byte) {
 		model := []string{plainModel, "gemini-2.5-flash", "gemini-3-pro-image"}[which%3]
-		c := conversation{}
+		c := dialogue{}
 		c.add(`{"role":"user","content":"hi"}`)
 		for _, step := range steps[:min(len(steps), 32)] {
 			c.step(step)
@@ -79,22 +79,22 @@ func signedBy(t *testing.T, body []byte, name, signature string) bool {
 	return false
 }
 
-// conversation is a chat that grows by steps.
-type conversation struct {
+// dialogue is a chat that grows by steps.
+type dialogue struct {
 	messages   []string
 	calls      int
 	signatures map[string]string // those that return, by the names of their calls
 }
 
-func (c *conversation) add(format string, args ...any) {
+func (c *dialogue) add(format string, args ...any) {
 	c.messages = append(c.messages, fmt.Sprintf(format, args...))
 }
 
-func (c *conversation) body() string {
+func (c *dialogue) body() string {
 	return `{"model":"m","messages":[` + strings.Join(c.messages, ",") + `]}`
 }
 
-func (c *conversation) step(step byte) {
+func (c *dialogue) step(step byte) {
 	switch step {
 	case 'u':
 		c.add(`{"role":"user","content":"more"}`)
@@ -111,9 +111,9 @@ func (c *conversation) step(step byte) {
 	}
 }
 
-// callTools adds calls and their results. The bits of the step say how many they are, which of them are
-// signed, by which carrier, and whether results come in the order of the calls.
-func (c *conversation) callTools(step byte) {
+// callTools adds calls and their results. The bits of the step say how many they are, which of them
+// are signed, by which carrier, and whether results come in the order of the calls.
+func (c *dialogue) callTools(step byte) {
 	var calls, details, results []string
 	for i := range 1 + int(step)%3 {
 		c.calls++

@@ -35,8 +35,8 @@ func (r *reader) end() error {
 	return io.EOF
 }
 
-// broken says why an answer is none. Google names the tool that a model called and did not have; its
-// other messages repeat what the model wrote.
+// broken says why an answer is none. Google names the tool that a model called and did not have;
+// its other messages repeat what the model wrote.
 func (r *reader) broken() string {
 	why := "the model ended its answer with " + r.finish.reason
 	if r.finish.reason == gemini.UnknownCall && len(r.finish.message) > 0 {

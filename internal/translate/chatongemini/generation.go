@@ -124,8 +124,8 @@ func (t *translation) putModalities() {
 	}
 }
 
-// putThinking maps what the request asks of the model's thoughts. They are shown unless the caller does
-// not want them: that costs nothing, and shows that the model works.
+// putThinking maps what the request asks of the model's thoughts. They are shown unless the caller
+// does not want them: that costs nothing, and shows that the model works.
 func (t *translation) putThinking() {
 	r := translate.ReadReasoning(t.body)
 	t.original.hideReasoning = r.Hidden

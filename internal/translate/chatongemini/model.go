@@ -26,8 +26,8 @@ var (
 	fromMinimal = []string{"minimal", "low", "medium", "high"}
 )
 
-// levels has the thinking levels by what a model's name begins with, longer names first. Others have
-// fromLow.
+// levels has the thinking levels by what a model's name begins with, longer names first. Others
+// have fromLow.
 var levels = []struct {
 	name   string
 	levels []string
@@ -51,8 +51,8 @@ var budgets = []struct {
 	{"2.5-pro", 128, 32_768, false},
 }
 
-// thoughtless are the models among those with thoughts that have none: a request that mentions them is
-// refused. From Gemini 3 on the models for images think.
+// thoughtless are the models among those with thoughts that have none: a request that mentions them
+// is refused. From Gemini 3 on the models for images think.
 var thoughtless = regexp.MustCompile(`-(tts|native-audio)|^2\.5-.*-image`)
 
 var geminiName = regexp.MustCompile(`^(?:models/)?gemini-(\d+)(?:\.\d+)?`)

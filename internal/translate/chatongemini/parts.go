@@ -17,8 +17,8 @@ var usualTypes = map[conversation.Kind]string{conversation.Image: "image/jpeg", 
 // audioTypes are the media types of the formats of sound.
 var audioTypes = map[string]string{"wav": "audio/wav", "mp3": "audio/mp3", "flac": "audio/flac", "ogg": "audio/ogg", "aac": "audio/aac", "aiff": "audio/aiff"}
 
-// putMedia writes the member of a part that is no text: bytes, or an address that Google reads, with the
-// media type that its name has, or else the usual one.
+// putMedia writes the member of a part that is no text: bytes, or an address that Google reads,
+// with the media type that its name has, or else the usual one.
 func (w *parts) putMedia(p *conversation.Part) {
 	m := p.Media
 	if p.Kind == conversation.Sound {

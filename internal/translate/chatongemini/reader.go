@@ -28,8 +28,8 @@ const (
 	maxReason = 64
 )
 
-// reader reads the events of an answer, each a GenerateContentResponse, and gives their content to a
-// writer:
+// reader reads the events of an answer, each a GenerateContentResponse, and gives their content to
+// a writer:
 //
 //	{"candidates": [{"content": {"parts": [PART, …]}, "finishReason": "STOP"}],
 //	 "usageMetadata": {…}, "promptFeedback": {"blockReason": "…"}}
@@ -62,7 +62,8 @@ type finish struct {
 	token   []byte // continuationToken
 }
 
-// before is what was read of the event before: others may repeat it if it has one text and nothing special.
+// before is what was read of the event before: others may repeat it if it has one text and nothing
+// special.
 type before struct {
 	shape   int // 0 if none may
 	vars    [openai.Variables]openai.Variable
@@ -211,8 +212,8 @@ func (r *reader) text(piece []byte, thought bool, logprobs []byte) {
 	}
 }
 
-// startCall takes a call with its signature, nil for none. An id that is missing or stands twice becomes
-// one of ours.
+// startCall takes a call with its signature, nil for none. An id that is missing or stands twice
+// becomes one of ours.
 func (r *reader) startCall(object, signature []byte) error {
 	n, id, name := len(r.ids), bytes.Clone(translate.Member(object, "id")), bytes.Clone(translate.Member(object, "name"))
 	if _, ok := translate.Unquoted(name); !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// maxPause is the longest pause that still counts as a rate limit: clients of Google's take a longer one
-// as a quota that is used up.
+// maxPause is the longest pause that still counts as a rate limit: clients of Google's take a
+// longer one as a quota that is used up.
 const maxPause = 5 * time.Minute
 
 // googleError is an error as Google's APIs have it, also as the only element of an array:
@@ -28,8 +28,8 @@ type googleError struct {
 	pause   time.Duration
 }
 
-// rules say what errors are at OpenAI: a status, 0 for the same, and the type by which the gateway knows
-// them. The first that fits holds.
+// rules say what errors are at OpenAI: a status, 0 for the same, and the type by which the gateway
+// knows them. The first that fits holds.
 var rules = []struct {
 	code int
 	is   func(e *googleError) bool // nil for all
@@ -86,8 +86,8 @@ func (Refusals) Refusal(status int, header http.Header, body []byte) translate.R
 	return Refusal(status, header, body)
 }
 
-// Refusal returns what the provider refused as OpenAI would have said it. A request whose signatures
-// were refused is repeated with those that Google takes for any.
+// Refusal returns what the provider refused as OpenAI would have said it. A request whose
+// signatures were refused is repeated with those that Google takes for any.
 func (o *Original) Refusal(status int, _ http.Header, body []byte) translate.Refusal {
 	e := readError(status, body)
 	r := e.refusal()

@@ -12,7 +12,6 @@ package chatongemini
 import (
 	"slices"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
@@ -46,14 +45,15 @@ type Original struct {
 func (o *Original) LeftOut() []string { return o.leftOut }
 
 const (
-	// longAnswer is how many tokens a model writes for one request at most. A longer answer is continued.
+	// longAnswer is how many tokens a model writes for one request at most. A longer answer is
+	// continued.
 	longAnswer = 65_536
 	// maxRequests bounds the requests for one answer: they are more than any model writes.
 	maxRequests = 64
 )
 
-// Requests returns how many requests an answer of so many tokens may take. One more than its length needs
-// may bring nothing. Each of them is billed for the prompt.
+// Requests returns how many requests an answer of so many tokens may take. One more than its length
+// needs may bring nothing. Each of them is billed for the prompt.
 func Requests(output int64) int64 {
 	if output <= longAnswer {
 		return 1
@@ -73,17 +73,10 @@ type translation struct {
 	original     *Original
 }
 
-// Request translates a chat completion request that params.ParseChat accepted to a
-// GenerateContentRequest, which is the same whether or not the answer is streamed. It reads b as it was
-// parsed, without the edits that b has collected. The error is a [*apierror.Error] with status 400 that
-// names the field which the provider or this model does not take, or whose value is invalid. Neither
-// result refers to b.
-func Request(b *jsonscan.Body, opt Options) (body []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b), opt)
-}
-
-// Write is Request for a request of any API.
-func Write(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
+// Request translates a request to a GenerateContentRequest, which is the same whether or not the
+// answer is streamed. The error is a [*apierror.Error] with status 400 that names the field which the
+// provider or this model does not take, or whose value is invalid. Neither result refers to r.
+func Request(r *conversation.Request, opt Options) (body []byte, original *Original, err error) {
 	t := translation{opt: opt, model: modelOf(opt.UpstreamModel), body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	t.conversation = r.Read(&demands)

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 const plainModel = "gemini-3.7-flash"
@@ -30,12 +31,12 @@ func request(body string, opt chatongemini.Options) ([]byte, *chatongemini.Origi
 	if opt.UpstreamModel == "" {
 		opt.UpstreamModel = plainModel
 	}
-	return chatongemini.Request(&b, opt)
+	return chatongemini.Request(conversation.OfChat(&b), opt)
 }
 
-// A golden file of a request has what the caller of chat completions sent (request.json) to which model
-// (model.txt, optional), and what the provider gets (gemini.json), also after it refused the signatures
-// (again.json).
+// A golden file of a request has what the caller of chat completions sent (request.json) to which
+// model (model.txt, optional), and what the provider gets (gemini.json), also after it refused the
+// signatures (again.json).
 func TestGoldenRequests(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		if g.File("request.json") != "" {
@@ -160,32 +161,26 @@ func TestTheOperatorSetsTheLimitAndTheSafety(t *testing.T) {
 	}
 }
 
-// FuzzRequest checks that what is translated is JSON, and the same each time.
 func FuzzRequest(f *testing.F) {
-	for _, seed := range translatetest.Seeds(f, "request.json") {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		body, original, err := request(text, chatongemini.Options{})
-		if err != nil {
-			return
-		}
-		if !json.Valid(body) {
-			t.Fatalf("no JSON: %s", body)
-		}
-		refused := `{"error":{"message":"Corrupted thought signature."}}`
-		if again := original.Refusal(http.StatusBadRequest, nil, []byte(refused)).Repeat; again != nil && !json.Valid(again) {
-			t.Fatalf("no JSON: %s", again)
-		}
-		if second, _, _ := request(text, chatongemini.Options{}); string(second) != string(body) {
-			t.Fatalf("%s\nthen\n%s", body, second)
-		}
-	})
+	translatetest.Requests{
+		Accept: translatetest.Accepted(params.ParseChat),
+		Translate: func(body string, _ byte) ([]byte, error) {
+			sent, _, err := request(body, chatongemini.Options{})
+			return sent, err
+		},
+		Sent: func(t *testing.T, _ *jsonscan.Body, body string, _ byte) {
+			_, original, _ := request(body, chatongemini.Options{})
+			refused := `{"error":{"message":"Corrupted thought signature."}}`
+			if again := original.Refusal(http.StatusBadRequest, nil, []byte(refused)).Repeat; again != nil && !json.Valid(again) {
+				t.Fatalf("no JSON: %s", again)
+			}
+		},
+	}.Fuzz(f)
 }
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatongemini.Original, error) {
-		_, original, err := chatongemini.Request(b, chatongemini.Options{UpstreamModel: plainModel})
+		_, original, err := chatongemini.Request(conversation.OfChat(b), chatongemini.Options{UpstreamModel: plainModel})
 		return original, err
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// sources are what an answer cites; both objects come with its last event. Google counts bytes of the
-// answer's text in UTF-8, and chat counts characters.
+// sources are what an answer cites; both objects come with its last event. Google counts bytes of
+// the answer's text in UTF-8, and chat counts characters.
 type sources struct {
 	text      []byte // of the answer, if it may cite what it found
 	grounding []byte // groundingMetadata

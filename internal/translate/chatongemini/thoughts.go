@@ -5,8 +5,8 @@ import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 // format names the form of reasoning_details with Google's signatures, as OpenRouter has it.
 const format = "google-gemini-v1"
 
-// thoughts is the state of what is written as reasoning_details: pieces of one run of thoughts have the
-// same index, and a signature has one of its own.
+// thoughts is the state of what is written as reasoning_details: pieces of one run of thoughts have
+// the same index, and a signature has one of its own.
 type thoughts struct {
 	count   int    // elements that began
 	running bool   // the last one is a run of thoughts
@@ -14,8 +14,8 @@ type thoughts struct {
 	scratch []byte // the element that is written
 }
 
-// thought takes a piece of thoughts, JSON without quotes. A stream has an element for each piece, and a
-// whole answer one for each run.
+// thought takes a piece of thoughts, JSON without quotes. A stream has an element for each piece,
+// and a whole answer one for each run.
 func (r *reader) thought(piece []byte) {
 	t := &r.thoughts
 	if r.original.hideReasoning {

@@ -9,8 +9,8 @@ import (
 // modes are the names of the modes of a choice.
 var modes = map[string]string{"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
-// putTools writes tools, with the search that the request may ask for, and toolConfig. Only a choice
-// that requires a function can name those that it means; else the others are not sent.
+// putTools writes tools, with the search that the request may ask for, and toolConfig. Only a
+// choice that requires a function can name those that it means; else the others are not sent.
 func putTools(w *translate.Writer, c *conversation.Conversation, search bool) {
 	some := len(c.Tools) > 0
 	w.Array("tools")
@@ -83,7 +83,7 @@ func hasParameters(tool *conversation.Tool) bool {
 		}
 	}
 	if typ != nil && string(typ) != `"object"` {
-		tool.Own.Fail(translate.Invalid(tool.Param+".type", `"object"`))
+		tool.Own.Fail(translate.Invalid(tool.Own.Param(tool.Schema)+".type", `"object"`))
 	}
 	return some || len(jsonscan.Members(properties, nil)) > 0
 }

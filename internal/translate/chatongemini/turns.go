@@ -30,8 +30,8 @@ type parts struct {
 	signed []int // where the values of signatures begin
 }
 
-// putTurns writes systemInstruction and contents. Results of calls have a content of their own right
-// behind the calls:
+// putTurns writes systemInstruction and contents. Results of calls have a content of their own
+// right behind the calls:
 //
 //	{"role": "user",  "parts": [{"text"}, {"inlineData"}]}
 //	{"role": "model", "parts": [{"text"}, {"functionCall", "thoughtSignature"}, {"functionCall"}]}
@@ -45,19 +45,16 @@ func (w *parts) putTurns(c *conversation.Conversation) {
 	w.Array("contents")
 	current := current(c.Turns)
 	for i, turn := range c.Turns {
-		role := "user"
-		if turn.Role == conversation.Assistant {
-			role = "model"
-		}
 		w.Object()
-		w.StringMember("role", role)
+		w.StringMember("role", turn.Side("model"))
 		w.put(turn, i >= current)
 		w.End()
 	}
 	w.End()
 }
 
-// current returns the first turn after the last of the user: there the model's calls must be signed.
+// current returns the first turn after the last of the user: there the model's calls must be
+// signed.
 func current(turns []conversation.Turn) int {
 	for i := len(turns) - 1; i >= 0; i-- {
 		if turns[i].Role == conversation.User {
@@ -113,7 +110,8 @@ func (w *parts) sign(must bool) {
 	}
 }
 
-// putCall writes a call of the model, with the signature that it came with. must says that it needs one.
+// putCall writes a call of the model, with the signature that it came with. must says that it needs
+// one.
 func (w *parts) putCall(c *conversation.ToolCall, must bool) {
 	w.Object()
 	if c.Signature != nil {
@@ -131,8 +129,8 @@ func (w *parts) putCall(c *conversation.ToolCall, must bool) {
 	w.End()
 }
 
-// putResult writes what a tool answered. It is always a text: an object with "$ref" would be read as the
-// name of a part. Older models take images beside it.
+// putResult writes what a tool answered. It is always a text: an object with "$ref" would be read
+// as the name of a part. Older models take images beside it.
 func (w *parts) putResult(r *conversation.ToolResult) {
 	var text []byte
 	var files []conversation.Part
@@ -176,7 +174,8 @@ func (w *parts) putResult(r *conversation.ToolResult) {
 	}
 }
 
-// withDummies returns a request with the dummy in place of the signatures that begin at these places.
+// withDummies returns a request with the dummy in place of the signatures that begin at these
+// places.
 func withDummies(body []byte, at []int) []byte {
 	var out []byte
 	from := 0

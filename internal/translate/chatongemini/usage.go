@@ -19,8 +19,8 @@ type usage struct {
 	some  bool         // they said what they used
 }
 
-// note takes usageMetadata. It is false for one without counts, as Vertex AI has in all events but the
-// last.
+// note takes usageMetadata. It is false for one without counts, as Vertex AI has in all events but
+// the last.
 func (u *usage) note(object []byte) bool {
 	if len(object) > maxUsage || !bytes.Contains(object, []byte(`"promptTokenCount"`)) {
 		return false

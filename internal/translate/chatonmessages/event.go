@@ -23,8 +23,8 @@ type piece struct {
 	variable  openai.Variable // by which the next events may differ
 }
 
-// readDelta reads the delta of a block, which stands from start to end in the event, and finds the text
-// by which the next events may differ.
+// readDelta reads the delta of a block, which stands from start to end in the event, and finds the
+// text by which the next events may differ.
 func readDelta(e *openai.Event, start, end int) piece {
 	object := e.Data[start:end]
 	p := piece{Object: openai.OpenInside(e, object)}

@@ -1,8 +1,6 @@
 package chatonmessages_test
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -11,31 +9,34 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 )
 
-// A client gets a valid chat stream that ends once from any bytes of a provider, as a success only
-// if message_stop has come, and the same stream in whatever pieces they arrive.
-func FuzzStream(f *testing.F) {
-	for i, wire := range translatetest.Seeds(f, "stream.txt") {
-		f.Add(wire, []byte{0}, i%2 == 0)
-	}
-	f.Fuzz(checkStream)
+// A client gets a valid chat stream that ends once from any bytes of a provider, as a success only if the
+// provider's ended, and the same stream in whatever pieces they arrive.
+var streams = translatetest.Streams{
+	Check: func(t *testing.T, wire string, sizes []byte, second bool) {
+		original := translated(t, withField(`"tools":[{"type":"web_search_20250305","name":"w"}]`), forModel(plainModel)).original
+		out, err := stream(original, wire, second, true)
+		translatetest.CheckChat(t, out, wire, err, "message_stop")
+		translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream { return newStream(original, second, true) })
+	},
+	Head: started, Menu: menu,
+	Ends: []string{
+		ended, event("message_stop", ""), "", event("error", `"error":{"type":"overloaded_error","message":"x"}`), "data: {\n\n", "event: error\ndata: {}\n\n",
+	},
 }
 
-func checkStream(t *testing.T, wire string, sizes []byte, second bool) {
-	original := translated(t, withField(`"tools":[{"type":"web_search_20250305","name":"w"}]`), forModel(plainModel)).original
-	out, err := stream(original, wire, second, true)
-	g, bad := translatetest.CheckChunks(out)
-	if bad != nil {
-		t.Fatalf("%v\nin %s", bad, out)
-	}
-	if (g.Over == "error") != (err != nil) {
-		t.Fatalf("%s, error %v", g.Over, err)
-	}
-	if err == nil && !strings.Contains(wire, "message_stop") && !strings.Contains(wire, `\u`) {
-		t.Fatalf("%s of a stream without an end", g.Over)
-	}
-	translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream {
-		return newStream(original, second, true)
-	})
+func FuzzStream(f *testing.F) { streams.Fuzz(f) }
+
+func FuzzSequence(f *testing.F) {
+	streams.FuzzMoves(f,
+		[]byte{5, 0, 1, 2, 6, 10, 12, 13, 7, 11, 14, 8, 0},
+		[]byte{16, 18, 18, 19, 20, 21, 9, 22, 17, 9, 5, 0, 0, 26, 6, 1},
+		[]byte{0, 4, 3, 0, 23, 24, 25, 27, 28, 27, 29, 30, 29, 0},
+		[]byte{31, 32, 31, 33, 34, 34, 35, 36, 37, 38, 0},
+		[]byte{15, 0, 0}, // a piece of no call
+		[]byte{16, 18, 0, 0, 18, 18, 0, 2},
+		[]byte{11, 8, 39, 40, 41, 3},
+		[]byte{38, 4},
+	)
 }
 
 // menu has the events that an answer may have next.
@@ -59,90 +60,29 @@ var menu = []string{
 	started, "data: [DONE]\n\n", ": comment\n\n",
 }
 
-// Any sequence of events, with any end, makes a valid stream.
-func FuzzSequence(f *testing.F) {
-	f.Add([]byte{5, 0, 1, 2, 6, 10, 12, 13, 7, 11, 14, 8}, byte(0))
-	f.Add([]byte{16, 18, 18, 19, 20, 21, 9, 22, 17, 9, 5, 0, 0, 26, 6}, byte(1))
-	f.Add([]byte{0, 4, 3, 0, 23, 24, 25, 27, 28, 27, 29, 30, 29}, byte(0))
-	f.Add([]byte{31, 32, 31, 33, 34, 34, 35, 36, 37, 38}, byte(0))
-	f.Add([]byte{15, 0}, byte(0)) // a piece of no call
-	f.Add([]byte{16, 18, 0, 0, 18, 18, 0}, byte(2))
-	f.Add([]byte{11, 8, 39, 40, 41}, byte(3))
-	f.Add([]byte{38}, byte(4))
-	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
-		var wire strings.Builder
-		wire.WriteString(started)
-		for _, move := range moves[:min(len(moves), 64)] {
-			wire.WriteString(menu[int(move)%len(menu)])
-		}
-		wire.WriteString([]string{
-			ended, event("message_stop", ""), "", event("error", `"error":{"type":"overloaded_error","message":"x"}`), "data: {\n\n", "event: error\ndata: {}\n\n",
-		}[end%6])
-		checkStream(t, wire.String(), moves, end%2 == 0)
-	})
-}
-
 // models have all kinds of rules.
 var models = []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-4-8", "claude-sonnet-4-6", plainModel, "glm-5"}
 
-// A chat request is refused by name, or asks a provider with valid JSON, the same each time.
 func FuzzRequest(f *testing.F) {
-	for i, body := range translatetest.Seeds(f, "request.json") {
-		f.Add(body, byte(i))
-	}
-	f.Add(`{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":[]}],"tools":[null],"n":2}`, byte(0))
-	f.Fuzz(func(t *testing.T, body string, model byte) {
-		var b, sent jsonscan.Body
-		if b.Parse([]byte(body)) != nil {
-			return
-		}
-		if _, err := params.ParseChat(&b); err != nil {
-			return
-		}
-		opt := forModel(models[int(model)%len(models)])
-		r, err := translateBody(body, opt)
-		if err != nil {
-			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
-				t.Fatalf("refused by %v, param %q", e, e.Param)
+	translatetest.Requests{
+		Accept: translatetest.Accepted(params.ParseChat),
+		Translate: func(body string, options byte) ([]byte, error) {
+			r, err := translateBody(body, forModel(models[int(options)%len(models)]))
+			return r.messages, err
+		},
+		Sent: func(t *testing.T, sent *jsonscan.Body, _ string, _ byte) {
+			for _, key := range []string{"model", "max_tokens", "messages"} {
+				if _, ok := sent.Find(key); !ok {
+					t.Fatalf("%s has no %s", sent.Data(), key)
+				}
 			}
-			return
-		}
-		if err := sent.Parse(r.messages); err != nil {
-			t.Fatalf("%s: %v", r.messages, err)
-		}
-		for _, key := range []string{"model", "max_tokens", "messages"} {
-			if _, ok := sent.Find(key); !ok {
-				t.Fatalf("%s has no %s", r.messages, key)
-			}
-		}
-		if again := translated(t, body, opt); string(again.messages) != string(r.messages) {
-			t.Fatalf("%s\nis then %s", r.messages, again.messages)
-		}
-	})
+		},
+	}.Fuzz(f, `{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":[]}],"tools":[null],"n":2}`)
 }
 
-// A whole message is a chat completion, or a failure.
 func FuzzResult(f *testing.F) {
-	for i, answer := range translatetest.Seeds(f, "answer.json") {
-		f.Add(answer, i%2 == 0)
-	}
-	f.Fuzz(func(t *testing.T, answer string, second bool) {
-		out, sum, err := result(plainOriginal(t), answer, second)
-		if err != nil {
-			if translatetest.MustFail(t, err).HTTPStatus() < 400 || sum.Err == nil {
-				t.Fatalf("%v, %+v", err, sum)
-			}
-			return
-		}
-		var completion struct {
-			Choices []struct {
-				Message      map[string]any
-				FinishReason string `json:"finish_reason"`
-			}
-		}
-		if err := json.Unmarshal(out, &completion); err != nil || len(completion.Choices) != 1 ||
-			completion.Choices[0].FinishReason == "" || completion.Choices[0].Message["role"] != "assistant" {
-			t.Fatalf("%v: %s", err, out)
-		}
+	original := plainOriginal(f)
+	translatetest.FuzzResult(f, func(answer string, second bool) ([]byte, openai.Summary, error) {
+		return result(original, answer, second)
 	})
 }

@@ -1,6 +1,7 @@
 package chatonmessages_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"strings"
 	"testing"
 
@@ -8,7 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
 )
@@ -36,7 +36,7 @@ func translateBody(body string, opt chatonmessages.Options) (r translation, err 
 	if r.req, err = params.ParseChat(&b); err != nil {
 		return r, err
 	}
-	r.messages, r.original, err = chatonmessages.Request(&b, r.req.Stream, opt)
+	r.messages, r.original, err = chatonmessages.Request(conversation.OfChat(&b), r.req.Stream, opt)
 	return r, err
 }
 
@@ -59,33 +59,14 @@ func withField(field string) string {
 	return `{"model":"m","messages":[{"role":"user","content":"a"}],` + field + `}`
 }
 
-func orCall() openrouter.Call {
-	return openrouter.Call{Call: translatetest.NewCall(), Cost: func(openai.Usage) []byte { return []byte("0.5") }}
-}
-
 // result answers a whole call as the gateway does.
 func result(original *chatonmessages.Original, answer string, second bool) ([]byte, openai.Summary, error) {
 	chat, sum, err := chatonmessages.Result([]byte(answer), original, translatetest.NewCall())
-	if err != nil {
-		return nil, sum, err
-	}
-	var out []byte
-	if second {
-		out, _, err = openrouter.ChatResult(nil, chat, orCall())
-	} else {
-		out, _, err = openai.ChatResult(nil, chat, translatetest.NewCall())
-	}
-	return out, sum, err
+	return translatetest.FamilyResult(second, chat, sum, err)
 }
 
 func newStream(original *chatonmessages.Original, second, usage bool) *chatonmessages.Stream {
-	call := translatetest.NewCall()
-	call.IncludeUsage = usage
-	family := openai.DeltaStream(openai.NewChatStream(call))
-	if second {
-		family = openrouter.NewChatStream(orCall())
-	}
-	return chatonmessages.NewStream(original, translatetest.NewCall(), family)
+	return chatonmessages.NewStream(original, translatetest.NewCall(), translatetest.Family(second, usage))
 }
 
 func stream(original *chatonmessages.Original, wire string, second, usage bool) (string, error) {

@@ -8,7 +8,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// What a block has at its start waits for the block's end, so a provider must not send it without end.
+// What a block has at its start waits for the block's end, so a provider must not send it without
+// end.
 func TestTooMuchThatWaitsFailsTheStream(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	for name, event := range map[string]string{

@@ -1,6 +1,6 @@
-// Package chatonmessages serves a caller of chat completions by a provider that only has Anthropic's
-// Messages API. The translation makes the chat completion that a provider would send, and the
-// family's own result or stream makes its answer from that.
+// Package chatonmessages serves a caller of chat completions by a provider that only has
+// Anthropic's Messages API. The translation makes the chat completion that a provider would send,
+// and the family's own result or stream makes its answer from that.
 //
 //	messages, original, err := chatonmessages.Request(body, stream, options) // for the provider
 //	chat, sum, err := chatonmessages.Result(answer, original, call)          // for the family
@@ -71,17 +71,11 @@ type translation struct {
 	original     *Original
 }
 
-// Request translates a chat completion request that request.ParseChat accepted. The result is the
-// Messages request for the provider, streamed if the caller asked for it. It reads b as it was
-// parsed, without the edits that b has collected. The error is a [*apierror.Error] with status 400
-// that names the field which a Messages request cannot carry, or which this model does not take, or
-// whose value is invalid. Neither result refers to b.
-func Request(b *jsonscan.Body, stream bool, opt Options) (messages []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b), stream, opt)
-}
-
-// Write is Request for a request of any API.
-func Write(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original, err error) {
+// Request translates a request to the Messages request for the provider, streamed if the caller asked
+// for it. The error is a [*apierror.Error] with status 400 that names the field which a Messages
+// request cannot carry, or which this model does not take, or whose value is invalid. Neither result
+// refers to r.
+func Request(r *conversation.Request, stream bool, opt Options) (messages []byte, original *Original, err error) {
 	t := translation{opt: opt, body: r.Settings, original: &Original{origin: tag(opt.Origin), functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	own := demands
@@ -188,8 +182,8 @@ func (t *translation) singleCall() bool {
 	return !t.body.Bool("parallel_tool_calls") && t.body.Get("parallel_tool_calls") != nil
 }
 
-// CountRequest returns the request of count_tokens for one of the Messages API, whose other fields it
-// refuses.
+// CountRequest returns the request of count_tokens for one of the Messages API, whose other fields
+// it refuses.
 func CountRequest(body []byte) []byte {
 	return append(translate.AppendPicked([]byte{'{'}, body, "model", "system", "messages", "tools", "tool_choice", "thinking", "output_config"), '}')
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonmessages"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
 func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
@@ -23,12 +24,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 }
 
 func TestNullIsNotSaid(t *testing.T) {
-	members := ""
-	for key := range chatonmessages.Fields() {
-		if key != "model" && key != "messages" {
-			members += `,"` + key + `":null`
-		}
-	}
+	members := translatetest.Nulls(chatonmessages.Fields(), "model", "messages")
 	r := translated(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]`+members+`}`, forModel("glm-5"))
 	if want := `{"model":"glm-5","max_tokens":16384,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`; string(r.messages) != want {
 		t.Errorf("got %s", r.messages)
@@ -109,7 +105,7 @@ func TestThoughtsReturnOnlyToWhereTheyAreFrom(t *testing.T) {
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, plainRequest, func(b *jsonscan.Body) (*chatonmessages.Original, error) {
-		_, original, err := chatonmessages.Request(b, true, forModel(plainModel))
+		_, original, err := chatonmessages.Request(conversation.OfChat(b), true, forModel(plainModel))
 		return original, err
 	})
 }

@@ -60,7 +60,8 @@ func (t *translation) thinks() bool {
 }
 
 // fraction returns a number from 0 to most as the API has it, nil for the default. Its numbers end
-// at 1, which is the default: Anthropic's own API for OpenAI's SDKs caps a higher temperature there.
+// at 1, which is the default: Anthropic's own API for OpenAI's SDKs caps a higher temperature
+// there.
 func (t *translation) fraction(key string, most float64) []byte {
 	value := t.body.Get(key)
 	if value == nil {

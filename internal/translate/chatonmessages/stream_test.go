@@ -19,30 +19,16 @@ func plainStream(t testing.TB) *chatonmessages.Stream {
 	return newStream(plainOriginal(t), false, false)
 }
 
-// feedEvents gives events to a stream one by one.
-func feedEvents(s openai.Stream, events ...string) string {
-	var out []byte
-	var wire openai.Events
-	for _, e := range strings.SplitAfter(strings.Join(events, ""), "\n\n") {
-		if e == "" {
-			continue
-		}
-		name, data, _ := strings.Cut(strings.TrimSuffix(e, "\n\n"), "\n")
-		out = s.Data(out, wire.Next([]byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: "))))
-	}
-	return string(out)
-}
-
 func TestNothingIsSentBeforeTheFirstContent(t *testing.T) {
 	s := plainStream(t)
 	begins := []string{started, event("ping", ""), blockStart("0", `{"type":"text","text":""}`), textDelta(""), blockStart("1", `{"type":"thinking","thinking":""}`)}
-	if out := feedEvents(s, begins...); out != "" {
+	if out := translatetest.Feed(s, begins...); out != "" {
 		t.Errorf("a message that may still fail gave %s", out)
 	}
-	if out := feedEvents(s, textDelta("hello")); strings.Count(out, "data: ") != 2 || !jsontest.Has(t, out, `{"role":"assistant"}`) || !jsontest.Has(t, out, `{"content":"hello"}`) {
+	if out := translatetest.Feed(s, textDelta("hello")); strings.Count(out, "data: ") != 2 || !jsontest.Has(t, out, `{"role":"assistant"}`) || !jsontest.Has(t, out, `{"content":"hello"}`) {
 		t.Errorf("text gave %s", out)
 	}
-	if out := feedEvents(s, ended); strings.Count(out, "data: ") != 1 || strings.Contains(out, "[DONE]") || !s.Done() {
+	if out := translatetest.Feed(s, ended); strings.Count(out, "data: ") != 1 || strings.Contains(out, "[DONE]") || !s.Done() {
 		t.Errorf("the end gave %s", out)
 	}
 	if out, err := s.Close(nil, nil); err != nil || string(out) != "data: [DONE]\n\n" {
@@ -51,32 +37,17 @@ func TestNothingIsSentBeforeTheFirstContent(t *testing.T) {
 }
 
 func TestAChatStreamEndsOnce(t *testing.T) {
-	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
-	for name, events := range map[string]string{
+	translatetest.CheckEndsOnce(t, func() openai.Stream { return plainStream(t) }, textDelta("late"), map[string]string{
 		"whole":  started + textDelta("a") + ended,
 		"failed": started + textDelta("a") + event("error", `"error":{"type":"api_error","message":"x"}`),
 		"cut":    started + textDelta("a"),
 		"empty":  "",
-	} {
-		s := plainStream(t)
-		out := feedEvents(s, events)
-		for range 3 {
-			more, _ := s.Close(nil, nil)
-			out += string(more)
-		}
-		for range 3 {
-			more, _ := s.Close(nil, failure)
-			out += string(more) + feedEvents(s, textDelta("late"))
-		}
-		if g, err := translatetest.CheckChunks(out); err != nil || (g.Over == "done") != (name == "whole") || !s.Done() {
-			t.Errorf("%s: %s, %v in %s", name, g.Over, err, out)
-		}
-	}
+	})
 }
 
 func TestACutMessageIsLeftToItsCallerToTell(t *testing.T) {
 	s := plainStream(t)
-	feedEvents(s, started, textDelta("a"))
+	translatetest.Feed(s, started, textDelta("a"))
 	if out, err := s.Close(nil, nil); !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -84,11 +55,11 @@ func TestACutMessageIsLeftToItsCallerToTell(t *testing.T) {
 
 func TestTheSummaryIsOfTheProvidersMessage(t *testing.T) {
 	s := plainStream(t)
-	feedEvents(s, started, textDelta("a"), textDelta("b"))
+	translatetest.Feed(s, started, textDelta("a"), textDelta("b"))
 	if sum := s.Summary(); !sum.HasUsage || sum.Later != 2 || sum.Usage.Prompt != 3 {
 		t.Errorf("in the middle: %+v", sum)
 	}
-	feedEvents(s, event("message_delta", `"delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":7,"cache_read_input_tokens":4}`), event("message_stop", ""))
+	translatetest.Feed(s, event("message_delta", `"delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":7,"cache_read_input_tokens":4}`), event("message_stop", ""))
 	if _, err := s.Close(nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -243,20 +214,8 @@ func TestAReplacedTextIsTheOneThatIsSent(t *testing.T) {
 	}
 }
 
-// failing is a family's stream that fails at its first chunk.
-type failing struct{ openai.DeltaStream }
-
-func (failing) Write(dst []byte, _ *openai.Delta) []byte { return append(dst, "failed"...) }
-func (failing) Summary() openai.Summary {
-	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
-}
-
 func TestAFailureOfTheFamilysStreamEndsTheStream(t *testing.T) {
-	s := chatonmessages.NewStream(plainOriginal(t), translatetest.NewCall(), failing{})
-	if out := feedEvents(s, textDelta("a"), textDelta("b")); out != "failedfailed" || !s.Done() { // the role and the text
-		t.Errorf("%s, done %v", out, s.Done())
-	}
-	if out, err := s.Close(nil, nil); translatetest.MustFail(t, err).Message != "no" || len(out) > 0 {
-		t.Errorf("closing gave %s, %v", out, err)
-	}
+	translatetest.CheckFailing(t, func(family openai.DeltaStream) openai.Stream {
+		return chatonmessages.NewStream(plainOriginal(t), translatetest.NewCall(), family)
+	}, textDelta("a"))
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// typedTool are the types of the tools that Anthropic defines: web_search_20250305. They may have the
-// model cite.
+// typedTool are the types of the tools that Anthropic defines: web_search_20250305. They may have
+// the model cite.
 var typedTool = regexp.MustCompile(`^[a-z_]+_20[0-9]{6}$`)
 
-// putTools writes tools and tool_choice, and reports whether a tool of Anthropic's is among them. single
-// says that the caller wants one call at a time.
+// putTools writes tools and tool_choice, and reports whether a tool of Anthropic's is among them.
+// single says that the caller wants one call at a time.
 func putTools(w *translate.Writer, c *conversation.Conversation, single bool) (typed bool) {
 	w.Array("tools")
 	for i := range c.Tools {
@@ -49,8 +49,8 @@ func putTool(w *translate.Writer, tool *conversation.Tool) {
 	w.End()
 }
 
-// putChoice writes tool_choice. What forbids parallel calls is a part of it. A caller without tools, whose
-// history has calls, gets none.
+// putChoice writes tool_choice. What forbids parallel calls is a part of it. A caller without
+// tools, whose history has calls, gets none.
 func putChoice(w *translate.Writer, c *conversation.Conversation, single bool) {
 	choice, mode := &c.Choice, c.Choice.Mode
 	switch {

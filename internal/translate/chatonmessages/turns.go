@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// demands are what the Messages API demands of a conversation. Origin and NoPrefill differ by request.
+// demands are what the Messages API demands of a conversation. Origin and NoPrefill differ by
+// request.
 var demands = conversation.Rules{
 	Media: conversation.Image | conversation.File, Failures: true, Links: true, Cache: true, Optional: true, TrimEnd: true, Inputs: true,
 	Texts: conversation.NotAllBlank, System: conversation.InFront, Merge: conversation.WithResults,
@@ -42,12 +43,8 @@ func (w blocks) putSystem(parts []conversation.Part, anyJSON bool) {
 func (w blocks) putTurns(turns []conversation.Turn) {
 	w.Array("messages")
 	for _, turn := range turns {
-		role := "user"
-		if turn.Role == conversation.Assistant {
-			role = "assistant"
-		}
 		w.Object()
-		w.StringMember("role", role)
+		w.StringMember("role", turn.Side("assistant"))
 		w.putContent(turn.Parts)
 		w.End()
 	}

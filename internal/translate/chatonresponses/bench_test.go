@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 )
 
@@ -22,12 +23,23 @@ func BenchmarkDelta(b *testing.B) {
 	}
 }
 
+// round is a turn of each side with a call, number %[1]d.
+const round = `{"role":"user","content":[{"type":"text","text":"what is in file %[1]d?"}]},{"role":"assistant","content":"I look.","tool_calls":[` +
+	`{"id":"call_%[1]d","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"/a/%[1]d\"}"}}]},` +
+	`{"role":"tool","tool_call_id":"call_%[1]d","content":"` + translatetest.Words + `"},`
+
 func BenchmarkRequest(b *testing.B) {
-	body := `{"model":"fake/echo","stream":true,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text","text":"hi there"}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]}`
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := translateBody(body, chatonresponses.Options{}); err != nil {
-			b.Fatal(err)
-		}
+	for name, body := range map[string]string{
+		"short": `{"model":"fake/echo","stream":true,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text","text":"hi there"}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]}`,
+		"long":  translatetest.LongRequest(`{"model":"fake/echo","stream":true,"messages":[`, round, `{"role":"user","content":"go on"}]`, `{"type":"function","function":{"name":"tool_%d","description":"does something","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := translateBody(body, chatonresponses.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,13 +1,13 @@
 package chatonresponses_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
-	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/translatetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatonresponses"
 )
@@ -29,7 +29,7 @@ func translateBody(body string, opt chatonresponses.Options) (r translation, err
 		return r, err
 	}
 	opt.UpstreamModel = "echo"
-	r.responses, r.original, err = chatonresponses.Request(&b, r.req.Stream, opt)
+	r.responses, r.original, err = chatonresponses.Request(conversation.OfChat(&b), r.req.Stream, opt)
 	return r, err
 }
 
@@ -48,30 +48,14 @@ func plainOriginal(t testing.TB) *chatonresponses.Original {
 	return translated(t, plainRequest).original
 }
 
-func orCall() openrouter.Call {
-	return openrouter.Call{Call: translatetest.NewCall(), Cost: func(openai.Usage) []byte { return []byte("0.5") }}
-}
-
 // result answers a whole call as the gateway does.
 func result(original *chatonresponses.Original, answer string, second bool) ([]byte, openai.Summary, error) {
 	chat, sum, err := chatonresponses.Result([]byte(answer), original, translatetest.NewCall())
-	if err != nil {
-		return nil, sum, err
-	}
-	if second {
-		return openrouter.ChatResult(nil, chat, orCall())
-	}
-	return openai.ChatResult(nil, chat, translatetest.NewCall())
+	return translatetest.FamilyResult(second, chat, sum, err)
 }
 
 func newStream(original *chatonresponses.Original, second, usage bool) *chatonresponses.Stream {
-	call := translatetest.NewCall()
-	call.IncludeUsage = usage
-	family := openai.DeltaStream(openai.NewChatStream(call))
-	if second {
-		family = openrouter.NewChatStream(orCall())
-	}
-	return chatonresponses.NewStream(original, translatetest.NewCall(), family)
+	return chatonresponses.NewStream(original, translatetest.NewCall(), translatetest.Family(second, usage))
 }
 
 func stream(original *chatonresponses.Original, wire string, second, usage bool) (string, error) {

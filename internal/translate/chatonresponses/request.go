@@ -1,7 +1,7 @@
-// Package chatonresponses serves a caller of chat completions by a provider that only has the Responses
-// API. The families of endpoints answer chat calls in different forms. The translation makes the
-// chat completion that a provider would send, and the family's own result or stream makes its
-// answer from that.
+// Package chatonresponses serves a caller of chat completions by a provider that only has the
+// Responses API. The families of endpoints answer chat calls in different forms. The translation
+// makes the chat completion that a provider would send, and the family's own result or stream makes
+// its answer from that.
 //
 //	responses, original, err := chatonresponses.Request(body, stream, options) // for the provider
 //	chat, sum, err := chatonresponses.Result(answer, original, call)           // for the family
@@ -10,7 +10,6 @@ package chatonresponses
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
@@ -48,17 +47,10 @@ type translation struct {
 	original     *Original
 }
 
-// Request translates a chat completion request that request.ParseChat accepted. The result is the
-// Responses request for the provider, streamed if the caller asked for it. It reads b as it was
-// parsed, without the edits that b has collected. The error is a [*apierror.Error] with status 400
-// that names the field which a Responses request cannot carry, or whose value is invalid. Neither
-// result refers to b.
-func Request(b *jsonscan.Body, stream bool, opt Options) (responses []byte, original *Original, err error) {
-	return Write(conversation.OfChat(b), stream, opt)
-}
-
-// Write is Request for a request of any API.
-func Write(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original, err error) {
+// Request translates a request to the Responses request for the provider, streamed if the caller
+// asked for it. The error is a [*apierror.Error] with status 400 that names the field which a
+// Responses request cannot carry, or whose value is invalid. Neither result refers to r.
+func Request(r *conversation.Request, stream bool, opt Options) (responses []byte, original *Original, err error) {
 	t := translation{body: r.Settings, original: &Original{functions: r.Functions}}
 	t.original.leftOut = fields.Check(t.body, translate.ChatNeutral.Has)
 	t.conversation = r.Read(&demands)

@@ -1,6 +1,7 @@
 package chatonresponses_test
 
 import (
+	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -25,7 +26,7 @@ func TestALimitOfTheGatewayReplacesTheRequests(t *testing.T) {
 
 func TestAnAnswerDoesNotHoldTheRequest(t *testing.T) {
 	translatetest.MustNotHold(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, func(b *jsonscan.Body) (*chatonresponses.Original, error) {
-		_, original, err := chatonresponses.Request(b, true, chatonresponses.Options{})
+		_, original, err := chatonresponses.Request(conversation.OfChat(b), true, chatonresponses.Options{})
 		return original, err
 	})
 }

@@ -18,24 +18,21 @@ func (t *translation) stop() {
 
 // stopWriter passes an answer on up to the first stop sequence in its text.
 type stopWriter struct {
-	to    translate.Content
+	translate.Content
 	stops translate.Stops
 	found string // the sequence that ended the answer
 }
 
 // until returns a writer that ends the answer at a stop sequence of the request.
 func (o *Original) until(w translate.Content) *stopWriter {
-	return &stopWriter{to: w, stops: translate.Stops{Sequences: o.stops}}
+	return &stopWriter{Content: w, stops: translate.Stops{Sequences: o.stops}}
 }
-
-// Begin implements [translate.Content].
-func (w *stopWriter) Begin(text bool) { w.to.Begin(text) }
 
 // Text implements [translate.Content].
 func (w *stopWriter) Text(piece, logprobs []byte) {
 	switch {
 	case len(w.stops.Sequences) == 0:
-		w.to.Text(piece, logprobs)
+		w.Content.Text(piece, logprobs)
 	case w.found == "":
 		decoded, _ := jsonscan.String(append(append([]byte{'"'}, piece...), '"'))
 		decoded, w.found = w.stops.Next(decoded)
@@ -45,7 +42,7 @@ func (w *stopWriter) Text(piece, logprobs []byte) {
 
 func (w *stopWriter) put(text string) {
 	if piece, ok := translate.Unquoted(jsonscan.AppendString(nil, text)); ok {
-		w.to.Text(piece, nil)
+		w.Content.Text(piece, nil)
 	}
 }
 
@@ -56,21 +53,21 @@ func (w *stopWriter) flush() { w.put(w.stops.Rest()) }
 func (w *stopWriter) Refusal(piece []byte) {
 	if w.found == "" {
 		w.flush()
-		w.to.Refusal(piece)
+		w.Content.Refusal(piece)
 	}
 }
 
 // Reasoning implements [translate.Content].
 func (w *stopWriter) Reasoning(piece, detail []byte) {
 	if w.found == "" {
-		w.to.Reasoning(piece, detail)
+		w.Content.Reasoning(piece, detail)
 	}
 }
 
 // Citation implements [translate.Content].
 func (w *stopWriter) Citation(c translate.Citation) {
 	if w.found == "" {
-		w.to.Citation(c)
+		w.Content.Citation(c)
 	}
 }
 
@@ -78,14 +75,14 @@ func (w *stopWriter) Citation(c translate.Citation) {
 func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	if w.found == "" {
 		w.flush()
-		w.to.BeginCall(n, custom, id, name)
+		w.Content.BeginCall(n, custom, id, name)
 	}
 }
 
 // Arguments implements [translate.Content].
 func (w *stopWriter) Arguments(n int, custom bool, piece []byte) {
 	if w.found == "" {
-		w.to.Arguments(n, custom, piece)
+		w.Content.Arguments(n, custom, piece)
 	}
 }
 

@@ -20,17 +20,6 @@ func plainStream(t testing.TB) *chatonresponses.Stream {
 	return newStream(original, false, false)
 }
 
-// feedEvents gives events to a stream one by one.
-func feedEvents(s openai.Stream, events ...string) string {
-	var out []byte
-	var wire openai.Events
-	for _, e := range events {
-		name, data, _ := strings.Cut(strings.TrimSuffix(e, "\n\n"), "\n")
-		out = s.Data(out, wire.Next([]byte(strings.TrimPrefix(name, "event: ")), []byte(strings.TrimPrefix(data, "data: "))))
-	}
-	return string(out)
-}
-
 var (
 	messageAdded = event("output_item.added", `"output_index":0,"item":{"type":"message","id":"msg_1","content":[]}`)
 	ends         = event("completed", completed)
@@ -38,16 +27,16 @@ var (
 
 func TestAChunkIsToldAsSoonAsItsEventComes(t *testing.T) {
 	s := plainStream(t)
-	if out := feedEvents(s, event("created", opened), event("in_progress", opened)); out != "" {
+	if out := translatetest.Feed(s, event("created", opened), event("in_progress", opened)); out != "" {
 		t.Errorf("a response that may still fail gave %s", out)
 	}
-	if out := feedEvents(s, messageAdded); strings.Count(out, "data: ") != 1 || !jsontest.Has(t, out, `{"role":"assistant"}`) {
+	if out := translatetest.Feed(s, messageAdded); strings.Count(out, "data: ") != 1 || !jsontest.Has(t, out, `{"role":"assistant"}`) {
 		t.Errorf("the item gave %s", out)
 	}
-	if out := feedEvents(s, textDelta("hello")); strings.Count(out, "data: ") != 1 || !jsontest.Has(t, out, `{"content":"hello"}`) {
+	if out := translatetest.Feed(s, textDelta("hello")); strings.Count(out, "data: ") != 1 || !jsontest.Has(t, out, `{"content":"hello"}`) {
 		t.Errorf("text gave %s", out)
 	}
-	if out := feedEvents(s, ends); strings.Count(out, "data: ") != 1 || strings.Contains(out, "[DONE]") || !s.Done() {
+	if out := translatetest.Feed(s, ends); strings.Count(out, "data: ") != 1 || strings.Contains(out, "[DONE]") || !s.Done() {
 		t.Errorf("the end gave %s", out)
 	}
 	if out, err := s.Close(nil, nil); err != nil || string(out) != "data: [DONE]\n\n" {
@@ -56,35 +45,17 @@ func TestAChunkIsToldAsSoonAsItsEventComes(t *testing.T) {
 }
 
 func TestAChatStreamEndsOnce(t *testing.T) {
-	failure := apierror.New(apierror.UpstreamTimeout, "the provider was silent for too long")
-	for name, events := range map[string][]string{
-		"whole":  {event("created", opened), textDelta("a"), ends},
-		"failed": {event("created", opened), textDelta("a"), event("failed", `"response":{}`)},
-		"cut":    {event("created", opened), textDelta("a")},
-		"empty":  nil,
-	} {
-		s := plainStream(t)
-		out := feedEvents(s, events...)
-		for range 3 {
-			more, _ := s.Close(nil, nil)
-			out += string(more)
-		}
-		for range 3 {
-			more, _ := s.Close(nil, failure)
-			out += string(more) + feedEvents(s, textDelta("late"))
-		}
-		if g, err := translatetest.CheckChunks(out); err != nil || (g.Over == "done") != (name == "whole") {
-			t.Errorf("%s: %s, %v in %s", name, g.Over, err, out)
-		}
-		if !s.Done() {
-			t.Errorf("%s: expects more", name)
-		}
-	}
+	translatetest.CheckEndsOnce(t, func() openai.Stream { return plainStream(t) }, textDelta("late"), map[string]string{
+		"whole":  event("created", opened) + textDelta("a") + ends,
+		"failed": event("created", opened) + textDelta("a") + event("failed", `"response":{}`),
+		"cut":    event("created", opened) + textDelta("a"),
+		"empty":  "",
+	})
 }
 
 func TestACutResponseIsLeftToItsCallerToTell(t *testing.T) {
 	s := plainStream(t)
-	feedEvents(s, event("created", opened), textDelta("a"))
+	translatetest.Feed(s, event("created", opened), textDelta("a"))
 	if out, err := s.Close(nil, nil); !errors.Is(err, openai.ErrCut) || len(out) > 0 {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -92,7 +63,7 @@ func TestACutResponseIsLeftToItsCallerToTell(t *testing.T) {
 
 func TestTheChatSummaryIsOfTheProvidersResponse(t *testing.T) {
 	s := plainStream(t)
-	feedEvents(s, event("created", opened), textDelta("a"),
+	translatetest.Feed(s, event("created", opened), textDelta("a"),
 		event("incomplete", strings.Replace(completed, `"completed"`, `"incomplete","incomplete_details":{"reason":"max_output_tokens"}`, 1)))
 	if _, err := s.Close(nil, nil); err != nil {
 		t.Fatal(err)
@@ -110,7 +81,7 @@ func TestOnlyKeptResponsesHaveOwners(t *testing.T) {
 		call := translatetest.NewCall()
 		call.OnID = func(openai.Kind, string) { ids++ }
 		s := chatonresponses.NewStream(original, call, openai.NewChatStream(translatetest.NewCall()))
-		feedEvents(s, event("created", opened), messageAdded)
+		translatetest.Feed(s, event("created", opened), messageAdded)
 		if ids != want {
 			t.Errorf("%s: %d ids had an owner, want %d", body, ids, want)
 		}
@@ -246,20 +217,8 @@ func TestTheDoneEventHasTheInputOfACustomTool(t *testing.T) {
 	}
 }
 
-// failing is a family's stream that fails at its first chunk.
-type failing struct{ openai.DeltaStream }
-
-func (failing) Write(dst []byte, _ *openai.Delta) []byte { return append(dst, "failed"...) }
-func (failing) Summary() openai.Summary {
-	return openai.Summary{Err: apierror.New(apierror.UpstreamError, "no")}
-}
-
 func TestAFailureOfTheFamilysStreamEndsTheStream(t *testing.T) {
-	s := chatonresponses.NewStream(plainOriginal(t), translatetest.NewCall(), failing{})
-	if out := feedEvents(s, textDelta("a"), textDelta("b")); out != "failedfailed" || !s.Done() { // the role and the text
-		t.Errorf("%s, done %v", out, s.Done())
-	}
-	if out, err := s.Close(nil, nil); translatetest.MustFail(t, err).Message != "no" || len(out) > 0 {
-		t.Errorf("closing gave %s, %v", out, err)
-	}
+	translatetest.CheckFailing(t, func(family openai.DeltaStream) openai.Stream {
+		return chatonresponses.NewStream(plainOriginal(t), translatetest.NewCall(), family)
+	}, textDelta("a"))
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// putTools writes tools, tool_choice and parallel_tool_calls. What is left in a request without tools are
-// the defaults.
+// putTools writes tools, tool_choice and parallel_tool_calls. What is left in a request without
+// tools are the defaults.
 func putTools(w *translate.Writer, c *conversation.Conversation, parallel []byte) {
 	if len(c.Tools) == 0 {
 		return
@@ -20,8 +20,8 @@ func putTools(w *translate.Writer, c *conversation.Conversation, parallel []byte
 	w.Member("parallel_tool_calls", parallel)
 }
 
-// putTool writes a tool as Responses has it: flat. A function always gets parameters, which Responses
-// requires, and strict, whose default is true in Responses and false in chat.
+// putTool writes a tool as Responses has it: flat. A function always gets parameters, which
+// Responses requires, and strict, whose default is true in Responses and false in chat.
 func putTool(w *translate.Writer, tool *conversation.Tool) {
 	w.Object()
 	if tool.Custom {
@@ -42,8 +42,8 @@ func putTyped(w *translate.Writer, typ string, name []byte) {
 	w.Member("name", name)
 }
 
-// putGrammar writes the format of a custom tool's input, if it has one: any text, or a grammar, which
-// chat nests.
+// putGrammar writes the format of a custom tool's input, if it has one: any text, or a grammar,
+// which chat nests.
 func putGrammar(w *translate.Writer, tool translate.Reader) {
 	format, ok := tool.Object("format")
 	if !ok {

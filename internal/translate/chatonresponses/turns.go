@@ -5,8 +5,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// demands are what the Responses API demands of a conversation. cache_control is a hint for caches and not
-// sent, and a provider takes reasoning back only in its own items.
+// demands are what the Responses API demands of a conversation. cache_control is a hint for caches
+// and not sent, and a provider takes reasoning back only in its own items.
 var demands = conversation.Rules{
 	Media: conversation.Image | conversation.File | conversation.Sound, Files: true, Links: true, Custom: true,
 	IDs: translate.Naming{Most: 64, Any: true}, Names: translate.Naming{Most: 64}, Allowed: true,
@@ -62,8 +62,8 @@ func putAssistant(w *translate.Writer, parts []conversation.Part) {
 	}
 }
 
-// putAnswer writes the content of a message of the model: a text unchanged, parts as those of an answer.
-// Responses requires the annotations of a text.
+// putAnswer writes the content of a message of the model: a text unchanged, parts as those of an
+// answer. Responses requires the annotations of a text.
 func putAnswer(w *translate.Writer, parts []conversation.Part) {
 	if len(parts) == 0 {
 		w.StringMember("content", "")
@@ -151,11 +151,7 @@ func putPart(w *translate.Writer, p *conversation.Part) {
 		w.Member("file_id", m.ID)
 		w.Member("filename", m.Name)
 	case conversation.Sound:
-		w.StringMember("type", "input_audio")
-		w.Object("input_audio")
-		w.TextMember("data", m.Data)
-		w.Member("format", m.Format)
-		w.End()
+		m.PutSound(w)
 	default:
 		w.StringMember("type", "input_text")
 		w.Member("text", p.Text)

@@ -1,7 +1,7 @@
 // Package chunks reads a chat completion, whole or in chunks, for a translation to another API.
-// Package openai has repaired the chunks before. What remains are the shapes in which providers give
-// the same content: texts or lists of parts, reasoning under several names. A [Reader] reads them, a
-// [Stream] has the life of a translated stream, and a [Writer] writes the other API.
+// Package openai has repaired the chunks before. What remains are the shapes in which providers
+// give the same content: texts or lists of parts, reasoning under several names. A [Reader] reads
+// them, a [Stream] has the life of a translated stream, and a [Writer] writes the other API.
 package chunks
 
 import (

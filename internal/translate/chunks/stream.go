@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Writer writes the answer of another API, whole or as the events of a stream. The [translate.Content] of a
-// chunk comes between Begin and CheckSize.
+// Writer writes the answer of another API, whole or as the events of a stream. The
+// [translate.Content] of a chunk comes between Begin and CheckSize.
 type Writer interface {
 	// Begin begins with a chunk that does not repeat the one before. sum is what is known of the
 	// answer.

@@ -20,9 +20,6 @@ type target struct {
 	call  openai.CallDelta
 }
 
-// Content implements [completion.Target].
-func (s *Stream) Content() translate.Content { return &s.target }
-
 // SetHead implements [completion.Target].
 func (s *Stream) SetHead(id, created []byte) {
 	if t := &s.target; !t.named {
@@ -32,21 +29,15 @@ func (s *Stream) SetHead(id, created []byte) {
 
 // Finish implements [completion.Target].
 func (s *Stream) Finish(e completion.Ending) {
-	t := &s.target
-	e.Put(&t.delta)
-	if t.takes() {
-		t.wrote()
-	}
+	e.Put(&s.target.delta)
+	s.target.write(func(translate.Content) {})
 }
 
-// Resume implements [completion.Target].
-func (s *Stream) Resume(dst []byte) { *s.to.Out() = dst }
-
-// Pause implements [completion.Target].
-func (s *Stream) Pause() []byte { return take(s.to.Out()) }
-
-// Failure implements [completion.Target].
-func (s *Stream) Failure() *apierror.Error { return s.failure }
+// Content, Resume, Pause and Failure implement [completion.Target].
+func (s *Stream) Content() translate.Content { return &s.target }
+func (s *Stream) Resume(dst []byte)          { *s.to.Out() = dst }
+func (s *Stream) Pause() []byte              { return take(s.to.Out()) }
+func (s *Stream) Failure() *apierror.Error   { return s.failure }
 
 // somePiece stands for any text in what the life of the stream is told.
 var somePiece = []byte(`"a"`)
@@ -69,43 +60,38 @@ func (t *target) takes() bool {
 	return bad == nil
 }
 
-// wrote fails the stream if what was written is too much.
-func (t *target) wrote() {
+// write has the writer take a piece, if the stream takes it, and fails the stream if that is too
+// much.
+func (t *target) write(piece func(to translate.Content)) {
+	if !t.takes() {
+		return
+	}
+	piece(t.s.reader.to)
 	if bad := t.s.to.CheckSize(); bad != nil {
 		t.s.fail(bad)
 	}
 }
 
 // Begin implements [translate.Content].
-func (t *target) Begin(bool) {
-	if !t.begun && t.takes() {
-		t.wrote()
+func (t *target) Begin(text bool) {
+	if !t.begun {
+		t.write(func(to translate.Content) { to.Begin(text) })
 	}
 }
 
 // Text implements [translate.Content].
 func (t *target) Text(piece, logprobs []byte) {
-	if t.delta.Content = nil; len(piece) > 0 {
+	if len(piece) > 0 {
 		t.delta.Content = somePiece
-	}
-	if !t.takes() {
-		return
 	}
 	if !t.s.reader.opt.Logprobs {
 		logprobs = nil
 	}
-	if len(piece) > 0 || len(logprobs) > 0 {
-		t.s.reader.to.Text(piece, logprobs)
-	}
-	t.wrote()
-}
-
-// Refusal implements [translate.Content].
-func (t *target) Refusal(piece []byte) {
-	if t.takes() {
-		t.s.reader.to.Refusal(piece)
-		t.wrote()
-	}
+	t.write(func(to translate.Content) {
+		if len(piece) > 0 || len(logprobs) > 0 {
+			to.Text(piece, logprobs)
+		}
+	})
 }
 
 // Reasoning implements [translate.Content].
@@ -113,41 +99,34 @@ func (t *target) Reasoning(piece, detail []byte) {
 	if len(piece) > 0 {
 		t.delta.Reasoning = somePiece
 	}
-	if t.takes() {
-		t.s.reader.reasoning(piece, detail)
-		t.wrote()
-	}
+	t.write(func(translate.Content) { t.s.reader.reasoning(piece, detail) })
 }
 
-// Citation implements [translate.Content].
+// Refusal and Citation implement [translate.Content].
+func (t *target) Refusal(piece []byte) { t.write(func(to translate.Content) { to.Refusal(piece) }) }
 func (t *target) Citation(c translate.Citation) {
-	if t.takes() {
-		t.s.reader.to.Citation(c)
-		t.wrote()
-	}
+	t.write(func(to translate.Content) { to.Citation(c) })
 }
 
 // BeginCall implements [translate.Content].
 func (t *target) BeginCall(n int, custom bool, id, name []byte) {
 	t.call = openai.CallDelta{Index: n, Begin: true}
 	t.delta.Call = &t.call
-	if t.takes() {
+	t.write(func(to translate.Content) {
 		if id == nil {
 			id = openai.NewCallID(t.s.reader.call, n)
 		}
-		t.s.reader.to.BeginCall(n, custom, id, name)
-		t.wrote()
-	}
+		to.BeginCall(n, custom, id, name)
+	})
 }
 
 // Arguments implements [translate.Content].
 func (t *target) Arguments(n int, custom bool, piece []byte) {
 	t.call = openai.CallDelta{Index: n}
 	t.delta.Call = &t.call
-	if t.takes() {
+	t.write(func(to translate.Content) {
 		if len(piece) > 0 {
-			t.s.reader.to.Arguments(n, custom, piece)
+			to.Arguments(n, custom, piece)
 		}
-		t.wrote()
-	}
+	})
 }

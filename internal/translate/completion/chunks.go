@@ -19,8 +19,8 @@ type Chunks struct {
 	delta       openai.Delta     // that is being sent
 	call        openai.CallDelta // its tool call
 
-	// Alike says that chunks of text differ in their text only, as those of chat completions do. Then
-	// they are copies of the first, whose ends are kept.
+	// Alike says that chunks of text differ in their text only, as those of chat completions do.
+	// Then they are copies of the first, whose ends are kept.
 	Alike         bool
 	before, after []byte
 }

@@ -15,8 +15,8 @@ type Source interface {
 	// Await waits for the next event.
 	Await()
 	// Take takes the event that was waited for. The error is io.EOF after the last one of a whole
-	// answer, [openai.ErrCut] if the provider's stream ended before, a [*Reported] for what the provider
-	// says of a failure, or what is wrong.
+	// answer, [openai.ErrCut] if the provider's stream ended before, a [*Reported] for what the
+	// provider says of a failure, or what is wrong.
 	Take() error
 	// TakeReceived takes an event that has come. It is false if there is none.
 	TakeReceived() (took bool, err error)
@@ -27,8 +27,8 @@ type Source interface {
 	Close()
 }
 
-// Reported is what a provider reports in place of an answer or of its rest: an object with an error in
-// OpenAI's form.
+// Reported is what a provider reports in place of an answer or of its rest: an object with an error
+// in OpenAI's form.
 type Reported struct{ Body []byte }
 
 // Error makes it an error of a [Source].
@@ -55,9 +55,9 @@ func Whole(s Source, m *Message, call *openai.Call) ([]byte, error) {
 	}
 }
 
-// End returns what a whole answer becomes that ended with io.EOF or failed: the chat completion; an object
-// with the error that the provider reports, and with the usage; or an object with the usage and behind it
-// the error.
+// End returns what a whole answer becomes that ended with io.EOF or failed: the chat completion; an
+// object with the error that the provider reports, and with the usage; or an object with the usage
+// and behind it the error.
 func End(m *Message, e Ending, err error) ([]byte, error) {
 	if err == io.EOF {
 		return m.Append(nil, nil, nil, e), nil
@@ -74,8 +74,8 @@ func End(m *Message, e Ending, err error) ([]byte, error) {
 }
 
 const (
-	// bufferSize is the size of a buffer for chunks, and of the one that they are read into: chunks that
-	// are read together are written to the client together.
+	// bufferSize is the size of a buffer for chunks, and of the one that they are read into: chunks
+	// that are read together are written to the client together.
 	bufferSize = 32 << 10
 
 	// maxBatch is from how many bytes of chunks on no more events are taken before they are read.
@@ -98,10 +98,10 @@ type Reader struct {
 	err    error // what follows them, nil before the end
 }
 
-// NewReader returns the chat stream of a source, which gets the call and what it writes to. The stream
-// begins with the role at the first content, so that an answer which fails before can still become a
-// status. A failure that the provider reports is an error event; an answer that is cut has no end. Both
-// have their usage before it, for the charge.
+// NewReader returns the chat stream of a source, which gets the call and what it writes to. The
+// stream begins with the role at the first content, so that an answer which fails before can still
+// become a status. A failure that the provider reports is an error event; an answer that is cut has
+// no end. Both have their usage before it, for the charge.
 func NewReader(functions translate.Functions, call openai.Call, source func(*openai.Call, *Chunks) Source) *Reader {
 	r := &Reader{call: call}
 	r.call.IncludeUsage = true

@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// Target is the stream of a client to which an answer is written: its content, between Resume and Pause,
-// and its end.
+// Target is the stream of a client to which an answer is written: its content, between Resume and
+// Pause, and its end.
 type Target interface {
 	openai.Stream
 

@@ -3,8 +3,8 @@ package completion
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
 // Thoughts writes the thoughts of a Claude as reasoning, and as the reasoning_details by which the
-// provider takes them back. A stream has an element of these for each piece, and a whole answer one for
-// each block. An empty line separates the texts of blocks where nothing else does.
+// provider takes them back. A stream has an element of these for each piece, and a whole answer one
+// for each block. An empty line separates the texts of blocks where nothing else does.
 type Thoughts struct {
 	to       translate.Content
 	origin   []byte // whose thoughts they are, quoted
@@ -16,7 +16,8 @@ type Thoughts struct {
 	scratch  []byte // what is being written
 }
 
-// NewThoughts returns what writes the thoughts of an origin, a provider and its model, which is quoted.
+// NewThoughts returns what writes the thoughts of an origin, a provider and its model, which is
+// quoted.
 func NewThoughts(to translate.Content, origin []byte, whole bool) Thoughts {
 	return Thoughts{to: to, origin: origin, whole: whole}
 }

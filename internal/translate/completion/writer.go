@@ -1,6 +1,6 @@
 // Package completion writes a chat completion, whole or in chunks, for a translation from another
-// API. A [Message] gathers a whole one. [Chunks] are the deltas of a stream, which the caller's family
-// of endpoints sends, and [Stream] has their beginning and end.
+// API. A [Message] gathers a whole one. [Chunks] are the deltas of a stream, which the caller's
+// family of endpoints sends, and [Stream] has their beginning and end.
 package completion
 
 import (

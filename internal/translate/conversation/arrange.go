@@ -9,8 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
-// checkResults refuses calls whose results are not as the target takes them. The target's own refusal
-// does not say what to do.
+// checkResults refuses calls whose results are not as the target takes them. The target's own
+// refusal does not say what to do.
 func (c *Conversation) checkResults() {
 	if c.rules.Results == AnyNumber {
 		return
@@ -74,7 +74,8 @@ func (c *Conversation) orderResults() {
 	c.Turns = ordered
 }
 
-// inOrder reports whether only results stand between the results and the calls to which they answer.
+// inOrder reports whether only results stand between the results and the calls to which they
+// answer.
 func (c *Conversation) inOrder() bool {
 	if len(c.calls) == 0 {
 		return true
@@ -101,7 +102,8 @@ func (c *Conversation) endOf(turn int) int {
 	return turn
 }
 
-// markFailures has the texts of results say that their tools failed, if the target has no field for it.
+// markFailures has the texts of results say that their tools failed, if the target has no field for
+// it.
 func (c *Conversation) markFailures() {
 	if c.rules.Failures {
 		return
@@ -144,8 +146,8 @@ func (c *Conversation) placeSystem() {
 	c.Turns = turns
 }
 
-// merge leaves out turns that say nothing, and makes one of those that follow each other, as the rules
-// have it.
+// merge leaves out turns that say nothing, and makes one of those that follow each other, as the
+// rules have it.
 func (c *Conversation) merge() {
 	if c.rules.Merge == Apart {
 		return
@@ -185,8 +187,8 @@ func sortResults(parts []Part) {
 	slices.SortStableFunc(parts[:n], func(a, b Part) int { return a.Result.Call.n - b.Result.Call.n })
 }
 
-// checkEnds refuses a conversation that says nothing, or that begins or ends as the target does not take
-// it. If only the system says something, the user says it.
+// checkEnds refuses a conversation that says nothing, or that begins or ends as the target does not
+// take it. If only the system says something, the user says it.
 func (c *Conversation) checkEnds() {
 	refuse := func(code apierror.Code, text string) {
 		c.body.Fail(apierror.New(code, "%s", text).WithParam("messages"))

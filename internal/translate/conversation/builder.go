@@ -9,9 +9,12 @@ import (
 // Builder makes a conversation of what a request of any API says, as a target takes it.
 type Builder struct{ c *Conversation }
 
+// usualTurns is for how many turns a conversation has room before it grows.
+const usualTurns = 8
+
 // Build returns the builder of a conversation. Refusals go to body.
 func Build(body translate.Reader, rules *Rules) Builder {
-	return Builder{&Conversation{rules: rules, body: body}}
+	return Builder{&Conversation{rules: rules, body: body, Turns: make([]Turn, 0, usualTurns)}}
 }
 
 // Rules are those of the target.
@@ -27,8 +30,8 @@ func (b Builder) LeaveOut(field string) {
 	}
 }
 
-// Append adds a part to others, unless it is a text that the target does not take. What is cached behind
-// such a text is cached behind the part before.
+// Append adds a part to others, unless it is a text that the target does not take. What is cached
+// behind such a text is cached behind the part before.
 func (b Builder) Append(parts []Part, p Part) []Part {
 	if p.Kind&(Text|Refusal) != 0 && !b.c.rules.Texts.takes(p.Text) {
 		if n := len(parts); n > 0 && parts[n-1].Cache == nil {
@@ -39,8 +42,9 @@ func (b Builder) Append(parts []Part, p Part) []Part {
 	return append(parts, p)
 }
 
-// Thoughts adds the thoughts in the member reasoning_details of a message that return to the target.
-func (b Builder) Thoughts(parts []Part, message translate.Reader) []Part {
+// thoughts adds the thoughts in the member reasoning_details of a message that return to the
+// target.
+func (b Builder) thoughts(parts []Part, message translate.Reader) []Part {
 	if b.c.rules.Origin != "" {
 		translate.EachThought(message, b.c.rules.Origin, func(d *translate.Thought) {
 			thought := *d
@@ -50,8 +54,9 @@ func (b Builder) Thoughts(parts []Part, message translate.Reader) []Part {
 	return parts
 }
 
-// Signatures returns those of the calls of a message in its reasoning_details, by the ids of the calls.
-func (b Builder) Signatures(message translate.Reader) (signatures map[string][]byte) {
+// signatures returns those of the calls of a message in its reasoning_details, by the ids of the
+// calls.
+func (b Builder) signatures(message translate.Reader) (signatures map[string][]byte) {
 	if b.c.rules.Signatures == "" {
 		return nil
 	}
@@ -69,19 +74,36 @@ func (b Builder) Signatures(message translate.Reader) (signatures map[string][]b
 	return signatures
 }
 
-// Signed returns the thoughts in elements of reasoning_details, which o had in another form, and gives calls
-// their signatures in them.
-func (b Builder) Signed(o translate.Reader, elements []byte, calls []Part) []Part {
+// Answer is what the model said, gathered for one turn.
+type Answer struct {
+	Texts, Calls []Part
+	Reasoning    []byte // JSON without quotes
+	Details      []byte // the elements of reasoning_details
+}
+
+// Answer adds the turn of the model. What is refused in its details is refused in o, which had them
+// in another form.
+func (b Builder) Answer(o translate.Reader, a Answer) {
+	parts := b.signed(o, a.Details, a.Calls)
+	if len(a.Reasoning) > 0 && b.c.rules.Reasoning {
+		parts = append(parts, Part{Kind: Reasoning, Text: a.Reasoning})
+	}
+	b.Add(Turn{Role: Assistant, Word: "assistant", Parts: append(append(parts, a.Texts...), a.Calls...)})
+}
+
+// signed returns the thoughts in elements of reasoning_details, and gives calls their signatures in
+// them.
+func (b Builder) signed(o translate.Reader, elements []byte, calls []Part) []Part {
 	if len(elements) == 0 {
 		return nil
 	}
 	object := slices.Concat([]byte(`{"reasoning_details":[`), elements, []byte("]}"))
 	details := translate.OpenInside(o, object, o.Param("reasoning"))
-	signatures := b.Signatures(details)
+	signatures := b.signatures(details)
 	for _, p := range calls {
 		p.Call.Signature = signatures[decoded(p.Call.ID)]
 	}
-	return b.Thoughts(nil, details)
+	return b.thoughts(nil, details)
 }
 
 // Call returns the part for a call of the model in the turn that is added next.
@@ -90,33 +112,41 @@ func (b Builder) Call(call ToolCall, cache []byte) Part {
 	call.turn, call.n = len(c.Turns), len(c.calls)
 	c.calls = append(c.calls, &call)
 	if c.open == nil {
-		c.open = make(map[string]*openCalls)
+		c.open = make(map[string]openCalls)
 	}
-	if same := c.open[id]; same != nil && same.calls[0].turn == call.turn {
-		same.calls = append(same.calls, &call)
+	same := c.open[id]
+	if same.last != nil && same.last.turn == call.turn {
+		same.last.again = &call
 	} else {
-		c.open[id] = &openCalls{calls: []*ToolCall{&call}}
+		same.next = &call
 	}
+	same.last = &call
+	c.open[id] = same
 	return Part{Kind: Call, Cache: cache, Call: &call}
 }
 
-// openCalls are those of one id in the last turn that has it, in their order.
-type openCalls struct {
-	calls    []*ToolCall
-	answered int // how many results they have
-}
+// openCalls are those of one id in the last turn that has it: from the first without a result, or
+// the last, by their member again.
+type openCalls struct{ next, last *ToolCall }
 
-// CallOf returns the call that a result with this id answers, nil for none: of the last turn that has the id,
-// the first call without a result.
-func (b Builder) CallOf(id string) *ToolCall {
-	same := b.c.open[id]
-	if same == nil {
+// CallOf returns the call that a result with this quoted id answers, nil for none: of the last turn
+// that has the id, the first call without a result.
+func (b Builder) CallOf(id []byte) *ToolCall {
+	same := b.c.open[string(text(id))]
+	if same.next == nil {
 		return nil
 	}
-	same.answered++
-	call := same.calls[min(same.answered, len(same.calls))-1]
-	call.results++
-	return call
+	if same.next.results > 0 && same.next.again != nil {
+		same.next = same.next.again
+		b.c.open[string(text(id))] = same
+	}
+	same.next.results++
+	return same.next
+}
+
+// Result adds the turn of a result.
+func (b Builder) Result(r *ToolResult, cache []byte) {
+	b.Add(Turn{Role: Results, Word: "tool", Parts: []Part{{Kind: Result, Result: r, Cache: cache}}})
 }
 
 // Tool adds a tool.

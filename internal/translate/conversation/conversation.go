@@ -1,6 +1,7 @@
 // Package conversation has what is said in a request, in whatever API it came, for the target of a
-// translation: turns, tools and the choice among them. A caller's API reads it once with a [Builder].
-// What the target demands of it is said by its [Rules], and is done here, so that a target only writes:
+// translation: turns, tools and the choice among them. A caller's API reads it once with a
+// [Builder]. What the target demands of it is said by its [Rules], and is done here, so that a
+// target only writes:
 //
 //	request := conversation.OfChat(body) // or of the package of another API
 //	c := request.Read(&rules) // request.Err() is what is refused
@@ -8,9 +9,9 @@
 //		for _, part := range turn.Parts { … }
 //	}
 //
-// Nothing is decoded that need not be: texts, names, arguments and schemas are the caller's bytes. The
-// same request always becomes the same conversation, and a longer request one that begins like that of
-// the shorter: caches of prompts depend on it.
+// Nothing is decoded that need not be: texts, names, arguments and schemas are the caller's bytes.
+// The same request always becomes the same conversation, and a longer request one that begins like
+// that of the shorter: caches of prompts depend on it.
 package conversation
 
 import (
@@ -32,6 +33,15 @@ type Turn struct {
 	Role  Role
 	Word  string // the role as the caller wrote it: system, developer, user, assistant, tool
 	Parts []Part
+}
+
+// Side returns the role for a target that knows two, the user and the model, which has this role
+// there.
+func (t *Turn) Side(model string) string {
+	if t.Role == Assistant {
+		return model
+	}
+	return "user"
 }
 
 // Kind is a kind of part. Kinds are a set.
@@ -75,9 +85,10 @@ type ToolCall struct {
 	Signature []byte // that the provider gave with it, quoted; nil for none
 	Custom    bool   // the arguments are no object, but a text
 
-	turn    int // that it is in
-	n       int // among all calls
-	results int // how many it has
+	turn    int       // that it is in
+	n       int       // among all calls
+	results int       // how many it has
+	again   *ToolCall // the next of the turn with the same id, nil for none
 }
 
 // ToolResult is what a tool answers.
@@ -99,6 +110,15 @@ type Media struct {
 	ID              []byte // of a file that the provider has, quoted; nil for none
 }
 
+// PutSound writes the members of sound, which chat completions and Responses have alike.
+func (m *Media) PutSound(w *translate.Writer) {
+	w.StringMember("type", "input_audio")
+	w.Object("input_audio")
+	w.TextMember("data", m.Data)
+	w.Member("format", m.Format)
+	w.End()
+}
+
 // Conversation is what a request says, as its target takes it.
 type Conversation struct {
 	System  []Part // what the system says, unless it stands in the turns
@@ -112,13 +132,13 @@ type Conversation struct {
 
 	rules *Rules
 	body  translate.Reader
-	calls []*ToolCall           // of all turns
-	open  map[string]*openCalls // by their ids
+	calls []*ToolCall          // of all turns
+	open  map[string]openCalls // by their ids
 	names translate.Names
 }
 
-// Names returns the caller's names of tools, quoted, by those that the target got, where they differ;
-// nil for none.
+// Names returns the caller's names of tools, quoted, by those that the target got, where they
+// differ; nil for none.
 func (c *Conversation) Names() translate.Names { return c.names }
 
 // Continues reports whether the last turn is the model's, who goes on with it.

@@ -64,9 +64,14 @@ func (c chat) assistant(o translate.Reader) (parts []Part) {
 	case content == nil && refusal == nil && o.Get("tool_calls") == nil && o.Get("reasoning_details") == nil && o.Get("images") == nil:
 		o.Fail(translate.Missing(o.Param("content")))
 	}
-	parts = c.Thoughts(nil, o)
+	parts = c.thoughts(nil, o)
 	if content != nil {
-		parts = append(parts, c.content(o, Text|Refusal|c.Rules().Assistant, c.Rules().CacheOf(o))...)
+		said := c.content(o, Text|Refusal|c.Rules().Assistant, c.Rules().CacheOf(o))
+		if parts == nil {
+			parts = said
+		} else {
+			parts = append(parts, said...)
+		}
 	}
 	if refusal != nil {
 		parts = c.Append(parts, Part{Kind: Refusal, Text: refusal})
@@ -74,13 +79,13 @@ func (c chat) assistant(o translate.Reader) (parts []Part) {
 	if images {
 		o.Each("images", translate.MaxParts, func(_ int, image translate.Reader) { parts = c.Append(parts, c.part(image, Image)) })
 	}
-	signatures := c.Signatures(o)
+	signatures := c.signatures(o)
 	o.Each("tool_calls", translate.MaxTools, func(_ int, call translate.Reader) { parts = append(parts, c.call(call, signatures)) })
 	return parts
 }
 
-// call reads an element of tool_calls. A signature may stand beside it in the form of Google's own layer
-// for OpenAI's SDKs (extra_content), and a hint for caches.
+// call reads an element of tool_calls. A signature may stand beside it in the form of Google's own
+// layer for OpenAI's SDKs (extra_content), and a hint for caches.
 func (c chat) call(o translate.Reader, signatures map[string][]byte) Part {
 	call := ToolCall{ID: o.RequiredText("id")}
 	o.Only("id", "type", "index", "function", "custom", "extra_content", "cache_control")
@@ -112,7 +117,7 @@ func (c chat) call(o translate.Reader, signatures map[string][]byte) Part {
 // result reads a message of a tool.
 func (c chat) result(o translate.Reader) []Part {
 	id := o.RequiredText("tool_call_id")
-	r := &ToolResult{Call: c.CallOf(decoded(id)), Failed: o.Bool("is_error")}
+	r := &ToolResult{Call: c.CallOf(id), Failed: o.Bool("is_error")}
 	if r.Parts = c.content(o, Text|c.Rules().Media, nil); r.Call == nil {
 		o.Fail(translate.NoSuchCall(decoded(id), o.Param("tool_call_id")))
 		return nil

@@ -2,18 +2,21 @@ package conversation
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// nameCalls gives calls and tools the ids and names that the target takes. No two calls have one id.
+// nameCalls gives calls and tools the ids and names that the target takes. No two calls have one
+// id.
 func (c *Conversation) nameCalls() {
 	for _, call := range c.calls {
 		call.Name = c.toolName(call.Name)
 	}
-	if c.rules.IDs.Most == 0 || len(c.calls) == 0 {
+	unique := len(c.open) == len(c.calls)
+	if c.rules.IDs.Most == 0 || unique && !slices.ContainsFunc(c.calls, func(call *ToolCall) bool { return !c.rules.IDs.Takes(call.ID) }) {
 		return
 	}
 	taken, again := make(map[string]bool, len(c.calls)), map[string]int{}
@@ -32,6 +35,9 @@ func (c *Conversation) nameCalls() {
 
 // toolName returns the name of a tool as the target takes it; both are quoted.
 func (c *Conversation) toolName(quoted []byte) []byte {
+	if c.rules.Names.Takes(quoted) {
+		return quoted
+	}
 	own := decoded(quoted)
 	name := c.rules.Names.Legal(own)
 	if name == own {

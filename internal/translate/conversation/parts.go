@@ -9,7 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// partTypes are the types of the parts of a content, with the member that has their own object or text.
+// partTypes are the types of the parts of a content, with the member that has their own object or
+// text.
 var partTypes = map[string]struct {
 	kind   Kind
 	fields []string // of the own object; nil: it is a text
@@ -25,24 +26,20 @@ var partTypes = map[string]struct {
 // Breakpoint is OpenAI's hint for its cache. No other provider has it.
 const Breakpoint = "prompt_cache_breakpoint"
 
-// content reads the content of a message, a text or a list of parts, which may be of some kinds. cache is
-// the cache_control of the message: that of its last part, unless it has its own.
+// content reads the content of a message, a text or a list of parts, which may be of some kinds.
+// cache is the cache_control of the message: that of its last part, unless it has its own.
 func (c chat) content(o translate.Reader, kinds Kind, cache []byte) (parts []Part) {
 	switch value := translate.Required(o, "content"); {
 	case value == nil:
 	case value[0] == '"':
 		parts = c.Append(make([]Part, 0, 1), Part{Kind: Text, Text: value, Cache: cache, Whole: true})
 	default:
-		spans, err := translate.Elements(value, o.Param("content"), translate.MaxParts)
-		o.Fail(err)
-		parts = make([]Part, 0, len(spans))
-		o.Each("content", translate.MaxParts, func(i int, element translate.Reader) {
-			part := c.part(element, kinds)
-			if part.Cache == nil && i == len(spans)-1 {
-				part.Cache = cache
-			}
-			parts = c.Append(parts, part)
+		o.Each("content", translate.MaxParts, func(_ int, element translate.Reader) {
+			parts = c.Append(parts, c.part(element, kinds))
 		})
+		if last := len(parts) - 1; last >= 0 && parts[last].Cache == nil {
+			parts[last].Cache = cache
+		}
 	}
 	return parts
 }
@@ -78,8 +75,8 @@ func (c chat) part(o translate.Reader, kinds Kind) Part {
 	return p
 }
 
-// readFile reads a file: its bytes, an address or, if ids are taken, one that the provider has. That the caller owns
-// such a file was checked before.
+// readFile reads a file: its bytes, an address or, if ids are taken, one that the provider has.
+// That the caller owns such a file was checked before.
 func readFile(o translate.Reader, ids bool) *Media {
 	if id := o.Text("file_id"); id != nil {
 		if !ids {
@@ -94,8 +91,8 @@ func readFile(o translate.Reader, ids bool) *Media {
 	return FileOf(o, key, o.Text("filename"))
 }
 
-// FileOf returns the file whose bytes or address are in a member: file_data or file_url. The name is
-// quoted, or nil.
+// FileOf returns the file whose bytes or address are in a member: file_data or file_url. The name
+// is quoted, or nil.
 func FileOf(o translate.Reader, key string, name []byte) *Media {
 	m := &Media{Param: o.Param(key), URL: o.RequiredText(key), Linked: key == "file_url", Name: name}
 	m.Media = translate.ReadMedia(m.URL)
@@ -130,7 +127,8 @@ func allBlank(parts []Part) bool {
 	return !slices.ContainsFunc(parts, func(p Part) bool { return p.Kind&(Text|Refusal) == 0 || !isBlank(p.Text) })
 }
 
-// CacheOf returns the cache_control of a message, a part or a tool; nil for none, and for a target without.
+// CacheOf returns the cache_control of a message, a part or a tool; nil for none, and for a target
+// without.
 func (r *Rules) CacheOf(o translate.Reader) []byte {
 	value, some := o.Object("cache_control")
 	if !some || !r.Cache {
@@ -150,7 +148,13 @@ func ForHour(cache []byte) bool {
 }
 
 // decoded returns a quoted text as text.
-func decoded(quoted []byte) string {
-	text, _ := jsonscan.String(quoted)
-	return text
+func decoded(quoted []byte) string { return string(text(quoted)) }
+
+// text is decoded that copies only a text with escapes.
+func text(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return jsonscan.AppendText(nil, inner)
 }

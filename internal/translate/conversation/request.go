@@ -10,7 +10,8 @@ type Request struct {
 	// Body is the request in the API that the target is asked by; nil for a request of another API.
 	Body *jsonscan.Body
 
-	// Settings are the fields beside the conversation, by their names in chat. All refusals go to it.
+	// Settings are the fields beside the conversation, by their names in chat. All refusals go to
+	// it.
 	Settings translate.Reader
 
 	// Functions says that the caller has the older form of tools.
@@ -31,7 +32,8 @@ func (r *Request) Chat() *Request {
 	return OfChat(r.Body)
 }
 
-// OfChat returns the request that is a chat completion request.
+// OfChat returns the request that is a chat completion request, which params.ParseChat accepted. It is
+// read as it was parsed, without the edits that b has collected.
 func OfChat(b *jsonscan.Body) *Request {
 	body, functions := translate.AsTools(translate.Read(b, new(error)))
 	return &Request{
@@ -40,7 +42,8 @@ func OfChat(b *jsonscan.Body) *Request {
 	}
 }
 
-// Err returns the refusal of the request, nil for none. That of functions has the names of their older form.
+// Err returns the refusal of the request, nil for none. That of functions has the names of their
+// older form.
 func (r *Request) Err() error { return r.Functions.Refusal(translate.Failure(r.Settings)) }
 
 // Room returns a buffer in which what the request becomes has room.
@@ -52,7 +55,7 @@ func readChat(body translate.Reader, rules *Rules) *Conversation {
 	translate.Required(body, "messages")
 	body.Each("messages", translate.MaxMessages, func(_ int, o translate.Reader) { chat{b}.message(o) })
 	choice := readChoice(body, rules)
-	found, some := map[string]bool{}, false
+	some := false
 	body.Each("tools", translate.MaxTools, func(_ int, o translate.Reader) {
 		if typ := translate.TypeOf(o); rules.Typed != nil && rules.Typed(typ) {
 			o.RequiredText("name")
@@ -61,12 +64,12 @@ func readChat(body translate.Reader, rules *Rules) *Conversation {
 			return
 		}
 		tool := readTool(o, rules)
-		if name := decoded(tool.Name); choice.allows(tool.Custom, name) {
-			found[name], some = true, true
+		if choice.allows(&tool) {
+			some = true
 			b.Tool(tool)
 		}
 	})
-	body.Fail(choice.check(found, some))
+	body.Fail(choice.check(some))
 	b.Choose(choice)
 	return b.Finish()
 }

@@ -2,8 +2,8 @@ package conversation
 
 import "github.com/gatehouse-proxy/gatehouse/internal/translate"
 
-// Rules are what a target demands of a conversation. The zero value takes texts, calls and results as
-// they were written.
+// Rules are what a target demands of a conversation. The zero value takes texts, calls and results
+// as they were written.
 type Rules struct {
 	Media     Kind // what users and tools may send besides texts
 	Assistant Kind // what the model may have said besides texts, refusals and calls

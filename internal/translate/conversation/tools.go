@@ -11,7 +11,7 @@ import (
 type Tool struct {
 	Name        []byte           // quoted, as the target takes it; nil for a tool that goes as it was written
 	Description []byte           // quoted; nil for none
-	Param       string           // the path of Parameters
+	Schema      string           // the caller's name of Parameters, a member of Own
 	Parameters  []byte           // the schema of its input, an object; nil for none
 	Strict      []byte           // true or false; nil: not said
 	Cache       []byte           // cache_control, nil for none
@@ -36,7 +36,7 @@ func readTool(o translate.Reader, rules *Rules) Tool {
 			t.Strict = t.Own.Get("strict")
 		}
 		if parameters, ok := t.Own.Object("parameters"); ok {
-			t.Param, t.Parameters = t.Own.Param("parameters"), translate.Written(parameters)
+			t.Schema, t.Parameters = "parameters", translate.Written(parameters)
 		}
 	}
 	o.Only("type", typ, "cache_control")
@@ -82,7 +82,8 @@ type Choice struct {
 	One   *Chosen  // the tool that must be called; the mode is required then
 	Among []Chosen // the tools to which the request is limited, nil for all
 
-	limits bool // the tools that are not among them are left out
+	limits bool            // the tools that are not among them are left out
+	found  map[string]bool // names of those that the request has
 }
 
 // Chosen is a tool that a choice names.
@@ -113,7 +114,7 @@ func readChoice(body translate.Reader, rules *Rules) (c Choice) {
 	}
 	o.Only("type", "allowed_tools")
 	allowed := o.RequiredObject("allowed_tools", "mode", "tools")
-	c.Mode, c.Among = translate.ToolMode(allowed, "mode"), []Chosen{}
+	c.Mode, c.Among, c.found = translate.ToolMode(allowed, "mode"), []Chosen{}, map[string]bool{}
 	translate.Required(allowed, "tools")
 	allowed.Each("tools", translate.MaxTools, func(_ int, tool translate.Reader) { c.Among = append(c.Among, chosen(tool, rules)) })
 	return c
@@ -129,15 +130,23 @@ func chosen(o translate.Reader, rules *Rules) Chosen {
 	return Chosen{o.RequiredObject(typ, "name").RequiredText("name"), typ == "custom"}
 }
 
-// allows reports whether the choice leaves a tool in the request.
-func (c *Choice) allows(custom bool, name string) bool {
-	return !c.limits || c.Among == nil || slices.ContainsFunc(c.Among, func(t Chosen) bool { return t.Custom == custom && decoded(t.Name) == name })
+// allows reports whether the choice leaves a tool in the request, and notes that the request has
+// it.
+func (c *Choice) allows(tool *Tool) bool {
+	if !c.limits || c.Among == nil {
+		return true
+	}
+	name := decoded(tool.Name)
+	allowed := slices.ContainsFunc(c.Among, func(t Chosen) bool { return t.Custom == tool.Custom && decoded(t.Name) == name })
+	c.found[name] = c.found[name] || allowed
+	return allowed
 }
 
-// check refuses a choice of which the request has not all tools, or that requires a tool where it has none.
-func (c *Choice) check(found map[string]bool, some bool) error {
+// check refuses a choice of which the request has not all tools, or that requires a tool where it
+// has none.
+func (c *Choice) check(some bool) error {
 	for _, t := range c.Among {
-		if name := decoded(t.Name); c.limits && !found[name] {
+		if name := decoded(t.Name); c.limits && !c.found[name] {
 			return translate.NoSuchTool(name, "tool_choice.allowed_tools.tools")
 		}
 	}

@@ -24,10 +24,10 @@ const (
 	bytesPerToken = 4
 )
 
-// List is the caller's answer on its way.
+// list is the caller's answer on its way.
 //
 //	{"object": "list", "data": [{"object": "embedding", "index", "embedding"}], "model", "usage"}
-type List struct {
+type list struct {
 	base64  bool
 	call    *openai.Call
 	out     []byte
@@ -36,14 +36,41 @@ type List struct {
 	numbers []byte // of the vector that is read, for base64
 }
 
-// NewList returns a list without vectors.
-func NewList(call *openai.Call, base64 bool) *List {
-	return &List{base64: base64, call: call, out: []byte(`{"object":"list","data":[`)}
+// Asked is what was asked of a provider.
+type Asked struct {
+	Texts  [][]byte // as JSON strings
+	Base64 bool     // the caller wants vectors in this form
+
+	// End returns where the texts of the request end that begins with a text, and Body the request.
+	End  func(from int) int
+	Body func(from, end int) []byte
+
+	Vectors Vectors
 }
 
-// Read reads the provider's answer to the request for some texts. Vectors returns those of an answer, and
-// the tokens that it counts, 0 for none.
-func (l *List) Read(body io.Reader, texts [][]byte, vectors func(answer []byte, add func(values []byte) bool) (tokens int64, ok bool)) error {
+// Whole returns the list of embeddings: one vector for each text, in order. It sends the requests
+// for the texts that the first one did not have.
+func (a *Asked) Whole(body io.Reader, call openai.Call, again translate.Again) ([]byte, error) {
+	l := &list{base64: a.Base64, call: &call, out: []byte(`{"object":"list","data":[`)}
+	end := a.End(0)
+	err := l.read(body, a.Texts[:end], a.Vectors)
+	for err == nil && end < len(a.Texts) {
+		from := end
+		end = a.End(from)
+		var further io.ReadCloser
+		if further, err = again(a.Body(from, end)); err == nil {
+			err = l.read(further, a.Texts[from:end], a.Vectors)
+			_ = further.Close()
+		}
+	}
+	return l.end(err)
+}
+
+// Vectors adds the vectors of an answer, and returns the tokens that it counts, 0 for none.
+type Vectors func(answer []byte, add func(values []byte) bool) (tokens int64, ok bool)
+
+// read reads the provider's answer to the request for some texts.
+func (l *list) read(body io.Reader, texts [][]byte, vectors Vectors) error {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	switch {
 	case err != nil:
@@ -80,7 +107,7 @@ func estimate(texts [][]byte) (tokens int64) {
 }
 
 // add adds a vector. It is false for anything else.
-func (l *List) add(values []byte) bool {
+func (l *list) add(values []byte) bool {
 	if len(values) == 0 || values[0] != '[' {
 		return false
 	}
@@ -108,9 +135,9 @@ func (l *List) add(values []byte) bool {
 	return some
 }
 
-// End ends the list, and returns it. After a failure it returns an object with the usage of the answers
-// before, and the failure.
-func (l *List) End(failure error) ([]byte, error) {
+// end ends the list, and returns it. After a failure it returns an object with the usage of the
+// answers before, and the failure.
+func (l *list) end(failure error) ([]byte, error) {
 	if failure != nil {
 		l.out = append(l.out[:0], `{"data":null`...)
 	} else {
@@ -123,22 +150,8 @@ func (l *List) End(failure error) ([]byte, error) {
 	return append(l.out, "}}"...), failure
 }
 
-// Member returns the value of a member of an object, nil if it is absent or null.
-func Member(object []byte, key string) (value []byte) {
-	if len(object) == 0 || object[0] != '{' {
-		return nil
-	}
-	for m := range jsonscan.AllMembers(object) {
-		if m.Kind != 'n' && string(m.DecodedKey(object)) == key {
-			value = m.Value(object)
-		}
-	}
-	return value
-}
-
-// Count returns a member that is a whole number of at least 0, 0 for none. Google writes some with a
-// fraction that is 0.
+// Count returns a member that is a whole number of at least 0, 0 for none. Google writes some with
+// a fraction that is 0.
 func Count(object []byte, key string) int64 {
-	n, _ := jsonscan.Int(Member(object, key))
-	return min(max(n, 0), openai.MaxTokens)
+	return min(translate.CountOf(object, key), openai.MaxTokens)
 }

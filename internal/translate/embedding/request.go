@@ -1,5 +1,5 @@
-// Package embedding has what the translations of embeddings share: how a request's texts are read, and the
-// list of vectors that the caller gets.
+// Package embedding has what the translations of embeddings share: how a request's texts are read,
+// and the list of vectors that the caller gets.
 package embedding
 
 import (
@@ -11,9 +11,30 @@ import (
 // maxTexts is what OpenAI takes.
 const maxTexts = 2048
 
-// Texts returns the input of a request, a text or several, as JSON strings that do not refer to it. Some
-// clients send tokens of OpenAI's models unless they are told otherwise.
-func Texts(request translate.Reader) (texts [][]byte) {
+// fields is the table of the fields of a request: OpenAI's, and those that OpenRouter adds.
+var fields = translate.Fields{
+	"dimensions":      translate.Mapped,
+	"encoding_format": translate.Mapped,
+	"input":           translate.Mapped,
+	"input_type":      translate.Mapped,
+	"model":           translate.Mapped,
+	"stream":          translate.Ignored, // it is false
+
+	"metadata": translate.Ignored,
+	"models":   translate.Ignored,
+	"provider": translate.Ignored,
+	"user":     translate.Ignored,
+}
+
+// Read checks the fields of a request, and reads its input and encoding_format.
+func Read(request translate.Reader) (texts [][]byte, base64 bool) {
+	fields.Check(request, nil)
+	return readTexts(request), readBase64(request)
+}
+
+// readTexts returns the input of a request, a text or several, as JSON strings that do not refer to
+// it. Some clients send tokens of OpenAI's models unless they are told otherwise.
+func readTexts(request translate.Reader) (texts [][]byte) {
 	value := bytes.Clone(request.Get("input")) // for requests after the first
 	if len(value) > 0 && value[0] == '"' {
 		check(request, value, "input")
@@ -42,8 +63,8 @@ func check(request translate.Reader, text []byte, param string) {
 	request.Fail(translate.Invalid(param, kind))
 }
 
-// Base64 reports whether encoding_format asks for vectors in base64.
-func Base64(request translate.Reader) bool {
+// readBase64 reports whether encoding_format asks for vectors in base64.
+func readBase64(request translate.Reader) bool {
 	format := request.DecodedText("encoding_format")
 	if format != "" && format != "float" && format != "base64" {
 		request.Fail(translate.UnsupportedValue("encoding_format", format))

@@ -34,9 +34,9 @@ func request(body, model string) ([]byte, *embeddingsonbedrock.Original, error) 
 	return out, original, err
 }
 
-// A golden file has what the caller sent (request.json) to which model (model.txt), what the provider
-// answered (answer.json, and the count of its header in tokens.txt), and what comes of it: bedrock.json
-// and list.json.
+// A golden file has what the caller sent (request.json) to which model (model.txt), what the
+// provider answered (answer.json, and the count of its header in tokens.txt), and what comes of it:
+// bedrock.json and list.json.
 func TestGolden(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, checkGolden)
@@ -168,8 +168,8 @@ func TestManyTextsAreSentInSeveralRequests(t *testing.T) {
 	}
 }
 
-// What is accepted becomes valid JSON, and what is answered a list with a vector for each text, or an
-// error.
+// What is accepted becomes valid JSON, and what is answered a list with a vector for each text, or
+// an error.
 func FuzzRequestAndAnswer(f *testing.F) {
 	for i, body := range translatetest.Seeds(f, "request.json") {
 		f.Add(body, translatetest.Seeds(f, "answer.json")[i], i%2 == 0)

@@ -1,14 +1,14 @@
-// Package embeddingsonbedrock serves a caller of OpenAI's embeddings by the models of Amazon Bedrock that
-// embed, with InvokeModel:
+// Package embeddingsonbedrock serves a caller of OpenAI's embeddings by the models of Amazon
+// Bedrock that embed, with InvokeModel:
 //
 //	Titan   {"inputText", "dimensions"}                    →  {"embedding", "inputTextTokenCount"}
 //	Cohere  {"texts", "input_type", "output_dimension"}    →  {"embeddings": [[…]] or {"float": [[…]]}}
 //
-// Cohere's tokens are in a field of the header. Texts that are more than one request may have, which is
-// one for Titan, are sent in several.
+// Cohere's tokens are in a field of the header. Texts that are more than one request may have,
+// which is one for Titan, are sent in several.
 //
-// Sources: botocore 1.44.5, the pages of Bedrock on the parameters of models, and LiteLLM. Nothing here
-// was tried against an account.
+// Sources: botocore 1.44.5, the pages of Bedrock on the parameters of models, and LiteLLM. Nothing
+// here was tried against an account.
 package embeddingsonbedrock
 
 import (
@@ -54,28 +54,13 @@ type Original struct {
 	counted int64 // tokens in the header of the answer that is read next
 }
 
-// fields is the table of the fields of a request: OpenAI's, and those that OpenRouter adds.
-var fields = translate.Fields{
-	"dimensions":      translate.Mapped,
-	"encoding_format": translate.Mapped,
-	"input":           translate.Mapped,
-	"input_type":      translate.Mapped,
-	"model":           translate.Mapped,
-	"stream":          translate.Ignored, // it is false
-
-	"metadata": translate.Ignored,
-	"models":   translate.Ignored,
-	"provider": translate.Ignored,
-	"user":     translate.Ignored,
-}
-
 // Request translates an embeddings request that params.ParseEmbeddings accepted. The error is a
-// [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
-// model is as the provider calls it.
+// [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b.
+// The model is as the provider calls it.
 func Request(b *jsonscan.Body, name string) (body []byte, original *Original, err error) {
 	request := translate.Read(b, &err)
-	fields.Check(request, nil)
 	o := &Original{}
+	o.texts, o.base64 = embedding.Read(request)
 	for _, m := range models {
 		if strings.Contains(name, m.part) {
 			o.model = m
@@ -84,7 +69,6 @@ func Request(b *jsonscan.Body, name string) (body []byte, original *Original, er
 	if o.model.part == "" {
 		request.Fail(apierror.New(apierror.UnsupportedParameter, "the gateway does not know the model as one of Bedrock's that embed texts").WithParam("model"))
 	}
-	o.texts, o.base64 = embedding.Texts(request), embedding.Base64(request)
 	o.readType(request)
 	if _, o.size = request.Int("dimensions", 1); o.size > 0 && o.model.size == "" {
 		request.Fail(translate.Unsupported("dimensions"))
@@ -92,7 +76,7 @@ func Request(b *jsonscan.Body, name string) (body []byte, original *Original, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return o.body(0), o, nil
+	return o.body(0, o.end(0)), o, nil
 }
 
 // LeftOut returns the names of the fields that the request is sent without.
@@ -123,22 +107,25 @@ func (o *Original) readType(request translate.Reader) {
 // end returns where the texts of the request end that begins with a text.
 func (o *Original) end(from int) int { return min(from+o.model.texts, len(o.texts)) }
 
-// body returns the request that begins with a text.
-func (o *Original) body(from int) []byte {
-	out := []byte{'{'}
+// body returns the request for some texts.
+func (o *Original) body(from, end int) []byte {
+	var w translate.Writer
+	w.Object()
 	if o.model.cohere {
-		out = append(out, `"texts":[`...)
-		for _, text := range o.texts[from:o.end(from)] {
-			out = append(translate.AppendComma(out), text...)
+		w.Array("texts")
+		for _, text := range o.texts[from:end] {
+			w.Raw(text)
 		}
-		out = translate.AppendTextMember(append(out, ']'), "input_type", []byte(o.typ))
+		w.End()
+		w.StringMember("input_type", o.typ)
 	} else {
-		out = translate.AppendMember(out, "inputText", o.texts[from])
+		w.Member("inputText", o.texts[from])
 	}
 	if o.size > 0 {
-		out = translate.AppendIntMember(out, o.model.size, o.size)
+		w.IntMember(o.model.size, o.size)
 	}
-	return append(out, '}')
+	w.End()
+	return w.Bytes()
 }
 
 // tokensField has the tokens of a request.

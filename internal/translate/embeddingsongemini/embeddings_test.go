@@ -19,8 +19,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/embeddingsongemini"
 )
 
-// A golden file has what the caller sent (request.json) to which model (model.txt, optional) and what
-// the provider answered (answer.json, optional); and what comes of it: google.json and list.json.
+// A golden file has what the caller sent (request.json) to which model (model.txt, optional) and
+// what the provider answered (answer.json, optional); and what comes of it: google.json and
+// list.json.
 func TestGolden(t *testing.T) {
 	for _, g := range translatetest.Goldens(t) {
 		g.Run(t, checkGolden)
@@ -87,8 +88,8 @@ func TestWhatGoogleCannotEmbedIsRefusedByName(t *testing.T) {
 	}
 }
 
-// provider answers each request with a vector a text, which has the text's number, and counts one token
-// for each.
+// provider answers each request with a vector a text, which has the text's number, and counts one
+// token for each.
 type provider struct {
 	t     *testing.T
 	sizes []int // texts in each request

@@ -1,15 +1,16 @@
-// Package embeddingsongemini serves a caller of OpenAI's embeddings by a provider that has Google's:
+// Package embeddingsongemini serves a caller of OpenAI's embeddings by a provider that has
+// Google's:
 //
 //	batchEmbedContents  {"requests": [{"content": {"parts": [{"text"}]}, …}]}
 //	                 →  {"embeddings": [{"values"}], "usageMetadata": {"promptTokenCount"}}
 //	predict             {"instances": [{"content"}], "parameters": {…}}
 //	                 →  {"predictions": [{"embeddings": {"values", "statistics": {"token_count"}}}]}
 //
-// The Gemini API has the first, Vertex AI the first for Gemini's models and the second for older ones.
-// Texts that are more than one request may have are sent in several.
+// The Gemini API has the first, Vertex AI the first for Gemini's models and the second for older
+// ones. Texts that are more than one request may have are sent in several.
 //
-// Sources: Google's GenAI SDK for Python 3.4.0 and Google's pages on embeddings of the Gemini API and
-// of Vertex AI. Nothing here was tried against an account.
+// Sources: Google's GenAI SDK for Python 3.4.0 and Google's pages on embeddings of the Gemini API
+// and of Vertex AI. Nothing here was tried against an account.
 package embeddingsongemini
 
 import (
@@ -33,42 +34,26 @@ type Original struct {
 }
 
 const (
-	// batchTexts and predictTexts are what one request may have. All texts of predict may have 20,000
-	// tokens together; most text has two bytes a token or more.
+	// batchTexts and predictTexts are what one request may have. All texts of predict may have
+	// 20,000 tokens together; most text has two bytes a token or more.
 	batchTexts   = 100
 	predictTexts = 250
 	predictBytes = 40_000
 )
 
-// fields is the table of the fields of a request: OpenAI's, and those that OpenRouter adds.
-var fields = translate.Fields{
-	"dimensions":      translate.Mapped,
-	"encoding_format": translate.Mapped,
-	"input":           translate.Mapped,
-	"input_type":      translate.Mapped,
-	"model":           translate.Mapped,
-	"stream":          translate.Ignored, // it is false
-
-	"metadata": translate.Ignored,
-	"models":   translate.Ignored,
-	"provider": translate.Ignored,
-	"user":     translate.Ignored,
-}
-
 // Request translates an embeddings request that params.ParseEmbeddings accepted. The error is a
-// [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b. The
-// model is as the provider calls it.
+// [*apierror.Error] with status 400 that names a field of the caller's. Neither result refers to b.
+// The model is as the provider calls it.
 func Request(b *jsonscan.Body, model string, vertex bool) (body []byte, original *Original, err error) {
 	request := translate.Read(b, &err)
-	fields.Check(request, nil)
 	model = strings.TrimPrefix(model, "models/")
 	o := &Original{model: model, vertex: vertex, predict: vertex && !isGemini(model)}
-	o.texts, o.base64 = embedding.Texts(request), embedding.Base64(request)
+	o.texts, o.base64 = embedding.Read(request)
 	o.readTask(request)
 	if _, o.size = request.Int("dimensions", 1); err != nil {
 		return nil, nil, err
 	}
-	return o.body(o.next(0)), o, nil
+	return o.body(0, o.end(0)), o, nil
 }
 
 // isGemini reports whether Vertex AI has batchEmbedContents for a model, as the SDK decides.
@@ -77,8 +62,8 @@ func isGemini(model string) bool { return strings.Contains(model, "gemini") }
 // LeftOut returns nil: a field that Google lacks is refused, or changes nothing.
 func (o *Original) LeftOut() []string { return nil }
 
-// task is what embeddings are for. Gemini's first model and those before it have a field for it, later
-// ones a prefix of the text.
+// task is what embeddings are for. Gemini's first model and those before it have a field for it,
+// later ones a prefix of the text.
 type task struct{ field, prefix string }
 
 var tasks = map[string]task{
@@ -122,10 +107,10 @@ func (o *Original) readTask(request translate.Reader) {
 	}
 }
 
-// next returns the texts of the request that begins with a text, by their numbers.
-func (o *Original) next(from int) (first, end int) {
+// end returns where the texts of the request end that begins with a text.
+func (o *Original) end(from int) (end int) {
 	if !o.predict {
-		return from, min(from+batchTexts, len(o.texts))
+		return min(from+batchTexts, len(o.texts))
 	}
 	size := 0
 	for end = from; end < len(o.texts) && end < from+predictTexts; end++ {
@@ -133,71 +118,77 @@ func (o *Original) next(from int) (first, end int) {
 			break
 		}
 	}
-	return from, end
+	return end
 }
 
 // body returns the request for some texts.
 func (o *Original) body(from, end int) []byte {
-	list, element := `{"requests":[`, o.appendContent
+	list, put := "requests", o.putContent
 	if o.predict {
-		list, element = `{"instances":[`, o.appendInstance
+		list, put = "instances", o.putInstance
 	}
-	size := len(list)
+	size := 0
 	for _, text := range o.texts[from:end] {
 		size += len(text) + len(o.model) + 200 // what stands around it
 	}
-	out := append(make([]byte, 0, size), list...)
+	w := translate.WriteTo(make([]byte, 0, size))
+	w.Object()
+	w.Array(list)
 	for _, text := range o.texts[from:end] {
-		out = element(append(translate.AppendComma(out), '{'), text)
-		out = append(out, '}')
+		w.Object()
+		put(&w, text)
+		w.End()
 	}
-	out = append(out, ']')
+	w.End()
 	if o.predict {
-		out = o.appendSettings(append(translate.AppendKey(out, "parameters"), '{'))
-		out = append(out, '}')
+		w.Object("parameters")
+		o.putSettings(&w)
+		w.End()
 	}
-	return append(out, '}')
+	w.End()
+	return w.Bytes()
 }
 
-// appendContent appends the members of a request in batchEmbedContents. The places of the settings
-// are those of the SDK.
-func (o *Original) appendContent(out, text []byte) []byte {
+// putContent writes the members of a request in batchEmbedContents. The places of the settings are
+// those of the SDK.
+func (o *Original) putContent(w *translate.Writer, text []byte) {
 	if !o.vertex {
-		out = append(translate.AppendKey(out, "model"), `"models/`...)
-		name := jsonscan.AppendString(nil, o.model)
-		out = append(out, name[1:]...)
+		w.StringMember("model", "models/"+o.model)
 	}
-	out = append(translate.AppendKey(out, "content"), `{"role":"user","parts":[{"text":"`...)
-	out = append(append(append(out, o.task.prefix...), text[1:]...), "}]}"...)
+	w.Object("content")
+	w.StringMember("role", "user")
+	w.Array("parts")
+	w.Object()
+	w.Member("text", append([]byte(`"`+o.task.prefix), text[1:]...))
+	w.End()
+	w.End()
+	w.End()
 	if o.vertex {
-		out = append(translate.AppendKey(out, "embedContentConfig"), '{')
+		w.Object("embedContentConfig")
 	}
 	if o.task.field != "" {
-		out = translate.AppendTextMember(out, "taskType", []byte(o.task.field))
+		w.StringMember("taskType", o.task.field)
 	}
-	if out = o.appendSettings(out); o.vertex {
-		out = append(out, '}')
+	if o.putSettings(w); o.vertex {
+		w.End()
 	}
-	return out
 }
 
-// appendInstance appends the members of an instance of predict.
-func (o *Original) appendInstance(out, text []byte) []byte {
-	out = translate.AppendMember(out, "content", text)
+// putInstance writes the members of an instance of predict.
+func (o *Original) putInstance(w *translate.Writer, text []byte) {
+	w.Member("content", text)
 	if o.task.field != "" {
-		out = translate.AppendTextMember(out, "task_type", []byte(o.task.field))
+		w.StringMember("task_type", o.task.field)
 	}
-	return out
 }
 
-// appendSettings appends what predict has once and batchEmbedContents for each text. Vertex AI would
+// putSettings writes what predict has once and batchEmbedContents for each text. Vertex AI would
 // cut a text that is too long, and say so only in the answer.
-func (o *Original) appendSettings(out []byte) []byte {
+func (o *Original) putSettings(w *translate.Writer) {
 	if o.size > 0 {
-		out = translate.AppendIntMember(out, "outputDimensionality", o.size)
+		w.IntMember("outputDimensionality", o.size)
 	}
 	if o.vertex {
-		out = translate.AppendMember(out, "autoTruncate", []byte("false"))
+		w.BoolMember("autoTruncate", false)
 	}
-	return out
 }

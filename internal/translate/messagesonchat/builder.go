@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// builder builds a message from the pieces of a provider's answer, whole or in a stream. In a stream
-// it writes an event for each change.
+// builder builds a message from the pieces of a provider's answer, whole or in a stream. In a
+// stream it writes an event for each change.
 type builder struct {
 	call      openai.Call
 	original  *Original
@@ -46,8 +46,8 @@ func (b *builder) add(kind blockKind) *block {
 	return &b.blocks[len(b.blocks)-1]
 }
 
-// grow adds a piece to the last block, which is of this kind: a text does not continue after another
-// block began.
+// grow adds a piece to the last block, which is of this kind: a text does not continue after
+// another block began.
 func (b *builder) grow(kind blockKind, piece []byte) {
 	n := len(b.blocks) - 1
 	if n < 0 || b.blocks[n].kind != kind {
@@ -112,7 +112,8 @@ func (b *builder) Refusal(piece []byte) {
 	b.grow(textBlock, piece)
 }
 
-// Citation implements [translate.Content]. A message cites only what Anthropic's own search has found.
+// Citation implements [translate.Content]. A message cites only what Anthropic's own search has
+// found.
 func (b *builder) Citation(translate.Citation) {}
 
 // BeginCall implements [translate.Content].
@@ -136,9 +137,9 @@ func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	}
 }
 
-// show writes what can be shown: the open block, and those behind it as soon as it ends. A call ends
-// when another block began and its arguments are complete, because providers may send the pieces of
-// several calls in turns.
+// show writes what can be shown: the open block, and those behind it as soon as it ends. A call
+// ends when another block began and its arguments are complete, because providers may send the
+// pieces of several calls in turns.
 func (b *builder) show() {
 	if !b.events.on {
 		return

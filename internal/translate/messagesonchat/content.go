@@ -7,24 +7,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// joined returns the texts of quoted strings as one quoted string, with line ends between them.
-func joined(texts [][]byte) []byte {
-	out := []byte{'"'}
-	for _, quoted := range texts {
-		text, ok := translate.Unquoted(quoted)
-		if !ok {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, `\n`...)
-		}
-		out = append(out, text...)
-	}
-	return append(out, '"')
-}
-
-// joinTexts returns parts that are texts as one, with line ends between them, unless something of them is
-// to be cached.
+// joinTexts returns parts that are texts as one, with line ends between them, unless something of
+// them is to be cached.
 func joinTexts(parts []conversation.Part) []conversation.Part {
 	var texts [][]byte
 	for i := range parts {
@@ -36,7 +20,7 @@ func joinTexts(parts []conversation.Part) []conversation.Part {
 	if len(texts) == 0 {
 		return nil
 	}
-	return []conversation.Part{{Kind: conversation.Text, Text: joined(texts), Whole: true}}
+	return []conversation.Part{{Kind: conversation.Text, Text: translate.Joined(texts...), Whole: true}}
 }
 
 // blockFields are the fields of content blocks, by type, that a chat request can carry, or that are

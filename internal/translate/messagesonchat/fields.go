@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// fields is the table of the fields of a Messages request: Anthropic's, with those of its betas, and
-// those that OpenRouter adds. A test holds docs/messages.md to it.
+// fields is the table of the fields of a Messages request: Anthropic's, with those of its betas,
+// and those that OpenRouter adds. A test holds docs/messages.md to it.
 var fields = translate.Fields{
 	"temperature": translate.Kept,
 	"top_p":       translate.Kept,

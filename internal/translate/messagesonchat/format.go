@@ -23,8 +23,8 @@ func putFormat(w *translate.Writer, body translate.Reader) {
 	}
 }
 
-// putSchema writes the schema of the answer, with a name, which chat requires. Anthropic enforces every
-// schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
+// putSchema writes the schema of the answer, with a name, which chat requires. Anthropic enforces
+// every schema. OpenAI does so only if it is strict, and accepts fewer schemas then.
 func putSchema(w *translate.Writer, format translate.Reader) {
 	typ := translate.TypeOf(format)
 	if typ != "json_schema" {

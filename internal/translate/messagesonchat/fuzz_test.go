@@ -2,7 +2,6 @@ package messagesonchat_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -13,34 +12,41 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesonchat"
 )
 
-// A client gets a valid message that ends once from any bytes of a provider, and the same message in
-// whatever pieces they arrive.
-func FuzzStream(f *testing.F) {
-	for _, wire := range translatetest.Seeds(f, "stream.txt") {
-		f.Add(wire, []byte{0})
-	}
-	f.Fuzz(func(t *testing.T, wire string, sizes []byte) { checkStream(t, wire, sizes) })
+// A client gets a valid message that ends once from any bytes of a provider, and the same in whatever pieces
+// they arrive.
+var streams = translatetest.Streams{
+	Check: func(t *testing.T, wire string, sizes []byte, _ bool) {
+		original := originalOf(t, thinkingRequest)
+		out, err := stream(original, wire)
+		message, bad := accumulate(out)
+		if bad == nil && message != nil {
+			bad = checkWhole(message)
+		}
+		if bad != nil {
+			t.Fatalf("%v\nin %s", bad, out)
+		}
+		translatetest.CheckEnd(t, wire, message == nil, err, "finish_reason", "[DONE]")
+		translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream {
+			return messagesonchat.NewStream(original, translatetest.NewCall(), messageID)
+		})
+	},
+	Menu: translatetest.Deltas(menu...), Ends: translatetest.ChatEnds,
 }
 
-func checkStream(t *testing.T, wire string, sizes []byte) {
-	original := originalOf(t, thinkingRequest)
-	out, err := stream(original, wire)
-	message, bad := accumulate(out)
-	if bad == nil && message != nil {
-		bad = checkWhole(message)
-	}
-	if bad != nil {
-		t.Fatalf("%v\nin %s", bad, out)
-	}
-	if (message == nil) != (err != nil) {
-		t.Fatalf("message %v, error %v", message, err)
-	}
-	if err == nil && !strings.Contains(wire, "finish_reason") && !strings.Contains(wire, "[DONE]") && !strings.Contains(wire, `\u`) {
-		t.Fatal("success of a stream without an end")
-	}
-	translatetest.CheckSame(t, out, wire, sizes, func() openai.Stream {
-		return messagesonchat.NewStream(original, translatetest.NewCall(), messageID)
-	})
+func FuzzStream(f *testing.F) { streams.Fuzz(f) }
+
+func FuzzSequence(f *testing.F) {
+	streams.FuzzMoves(f,
+		[]byte{0, 7, 11, 13, 14, 12, 0, 0},
+		[]byte{1, 1, 2, 6, 0, 10, 5, 1},
+		[]byte{8, 19, 9, 3, 4, 2},
+		[]byte{0, 20, 3},
+		[]byte{11, 13, 15, 0, 7, 14, 12, 17, 18, 0},
+		[]byte{11, 12, 13, 16, 15, 12, 1},
+		[]byte{11, 14, 0, 13, 2},
+		[]byte{33, 33, 34, 0, 35, 13, 35, 7, 35, 34, 0},
+		[]byte{0, 21, 21, 22, 23, 21, 24, 24, 8, 8, 25, 26, 0, 0, 0},
+	)
 }
 
 // menu has the deltas that may come next.
@@ -66,54 +72,23 @@ var menu = []string{
 	`{"reasoning_details":[{"type":"reasoning.encrypted","data":"d","id":"a"},7,{"data":"d"},{"type":"reasoning.encrypted","data":"e"}]}`,
 }
 
-// Any sequence of deltas, with any end, makes a valid stream.
-func FuzzSequence(f *testing.F) {
-	f.Add([]byte{0, 7, 11, 13, 14, 12, 0}, byte(0))
-	f.Add([]byte{1, 1, 2, 6, 0, 10, 5}, byte(1))
-	f.Add([]byte{8, 19, 9, 3, 4}, byte(2))
-	f.Add([]byte{0, 20}, byte(3))
-	f.Add([]byte{11, 13, 15, 0, 7, 14, 12, 17, 18}, byte(0))
-	f.Add([]byte{11, 12, 13, 16, 15, 12}, byte(1))
-	f.Add([]byte{11, 14, 0, 13}, byte(2))
-	f.Add([]byte{33, 33, 34, 0, 35, 13, 35, 7, 35, 34}, byte(0))
-	f.Add([]byte{0, 21, 21, 22, 23, 21, 24, 24, 8, 8, 25, 26, 0, 0}, byte(0))
-	f.Fuzz(func(t *testing.T, moves []byte, end byte) {
-		var wire strings.Builder
-		for _, move := range moves[:min(len(moves), 64)] {
-			wire.WriteString(translatetest.Chunk(menu[int(move)%len(menu)], translatetest.Null))
-		}
-		last := []string{translatetest.Chunk(`{}`, translatetest.Stop), translatetest.Chunk(`{}`, `"length"`), translatetest.Ended, "", "data: {\n\n", "event: error\ndata: {}\n\n"}[end%6]
-		checkStream(t, wire.String()+last, moves)
-	})
-}
-
-// A request is refused by name, or asks a provider what it can read.
 func FuzzRequest(f *testing.F) {
-	for _, body := range translatetest.Seeds(f, "request.json") {
-		f.Add(body, true)
+	options := func(n byte) messagesonchat.Options {
+		on := n%2 == 0
+		return messagesonchat.Options{OpenRouter: on, Responses: !on, Prefill: on, Chat: chat.Options{Cache: on, Links: on, ReasoningContent: on}}
 	}
-	f.Add(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[]}]}],"tools":[null]}`, false)
-	f.Fuzz(func(t *testing.T, body string, option bool) {
-		var b, sent jsonscan.Body
-		if b.Parse([]byte(body)) != nil {
-			return
-		}
-		chat, original, err := translateBody(body, messagesonchat.Options{OpenRouter: option, Responses: !option, Prefill: option, Chat: chat.Options{Cache: option, Links: option, ReasoningContent: option}})
-		if err != nil {
-			if e := translatetest.MustFail(t, err); e.HTTPStatus() != 400 || e.Param == "" && !strings.Contains(body, `""`) {
-				t.Fatalf("refused by %v, param %q", e, e.Param)
+	translatetest.Requests{
+		Translate: func(body string, n byte) ([]byte, error) {
+			chat, _, err := translateBody(body, options(n))
+			return chat, err
+		},
+		Sent: func(t *testing.T, sent *jsonscan.Body, body string, n byte) {
+			translatetest.Parsed(params.ParseChat)(t, sent, body, n)
+			_, original, _ := translateBody(body, options(n))
+			out, _, err := messagesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), messageID)
+			if err != nil || !json.Valid(out) {
+				t.Fatalf("%v: %s", err, out)
 			}
-			return
-		}
-		if err := sent.Parse(chat); err != nil {
-			t.Fatalf("%s: %v", chat, err)
-		}
-		if _, err := params.ParseChat(&sent); err != nil {
-			t.Fatalf("%s: %v", chat, err)
-		}
-		out, _, err := messagesonchat.Result(nil, []byte(`{"choices":[{"message":{"content":"a"}}]}`), original, translatetest.NewCall(), messageID)
-		if err != nil || !json.Valid(out) {
-			t.Fatalf("%v: %s", err, out)
-		}
-	})
+		},
+	}.Fuzz(f, `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[]}]}],"tools":[null]}`)
 }

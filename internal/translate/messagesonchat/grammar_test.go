@@ -19,7 +19,8 @@ type accumulator struct {
 	over    string // message_stop or error
 }
 
-// accumulate returns what a client of a stream has at its end: the message, nil after an error event.
+// accumulate returns what a client of a stream has at its end: the message, nil after an error
+// event.
 func accumulate(out string) (message map[string]any, err error) {
 	var a accumulator
 	if err := translatetest.ReadEvents(out, a.event); err != nil {

@@ -9,13 +9,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// input reads system and messages into turns. Turns of one role that follow each other are one, as they are
-// for Anthropic.
+// input reads system and messages into turns. Turns of one role that follow each other are one, as
+// they are for Anthropic.
 type input struct {
 	to        conversation.Builder
 	opt       *Options
 	user      userTurn
-	assistant assistantTurn
+	assistant conversation.Answer             // what the model said in the turn that is read
+	answered  bool                            // there is one
 	called    map[*conversation.ToolCall]bool // the calls of the last turn of the model
 }
 
@@ -24,14 +25,6 @@ type userTurn struct {
 	at      string // the path of its content, "" for no turn
 	results bool   // it has results of tools
 	parts   []conversation.Part
-}
-
-// assistantTurn gathers what the model said.
-type assistantTurn struct {
-	some         bool
-	texts, calls []conversation.Part
-	reasoning    []byte // JSON without quotes
-	details      []byte // the elements of reasoning_details
 }
 
 // read reads all of the conversation.
@@ -46,7 +39,7 @@ func (in *input) read(body translate.Reader) {
 	switch {
 	case !some:
 		body.Fail(translate.Invalid("messages", "an array of at least one message"))
-	case in.assistant.some && !in.opt.Prefill:
+	case in.answered && !in.opt.Prefill:
 		role := last.Param("role")
 		body.Fail(apierror.New(apierror.UnsupportedParameter,
 			"%q cannot be \"assistant\" in the last message: the provider of this model does not continue a message", role).WithParam(role))
@@ -92,8 +85,8 @@ func isAttribution(quoted []byte) bool {
 	return ok && strings.HasPrefix(string(text[:min(len(text), len(attribution))]), attribution) && !strings.Contains(string(text), `\n`)
 }
 
-// system reads the texts in a member as what the system says. first says that it is the prompt of the
-// request.
+// system reads the texts in a member as what the system says. first says that it is the prompt of
+// the request.
 func (in *input) system(o translate.Reader, key string, first bool) {
 	if value := o.Get(key); value != nil && value[0] != '"' && value[0] != '[' {
 		o.Fail(translate.Invalid(o.Param(key), "a string or an array"))
@@ -123,28 +116,28 @@ func (in *input) text(parts []conversation.Part, quoted, cache []byte) []convers
 
 func (in *input) assistantMessage(o translate.Reader) {
 	t := &in.assistant
-	t.some = true
-	eachBlock(o, "content", func(quoted []byte) { t.texts = in.text(t.texts, quoted, nil) }, func(block translate.Reader) {
+	in.answered = true
+	eachBlock(o, "content", func(quoted []byte) { t.Texts = in.text(t.Texts, quoted, nil) }, func(block translate.Reader) {
 		switch blockType(block, "text", "tool_use", "thinking", "redacted_thinking") {
 		case "text":
-			t.texts = in.text(t.texts, block.RequiredText("text"), in.to.Rules().CacheOf(block))
+			t.Texts = in.text(t.Texts, block.RequiredText("text"), in.to.Rules().CacheOf(block))
 		case "tool_use":
 			in.call(block)
 		case "thinking":
 			piece, _ := translate.Unquoted(block.RequiredText("thinking"))
-			t.reasoning = append(t.reasoning, piece...)
-			t.addSigned(block, "signature")
+			t.Reasoning = append(t.Reasoning, piece...)
+			addSigned(t, block, "signature")
 		default:
-			t.addSigned(block, "data")
+			addSigned(t, block, "data")
 		}
 	})
 }
 
-// addSigned adds the reasoning_details that an earlier answer of the gateway wrapped. Only who made other
-// thinking can read it.
-func (t *assistantTurn) addSigned(block translate.Reader, key string) {
+// addSigned adds the reasoning_details that an earlier answer of the gateway wrapped. Only who made
+// other thinking can read it.
+func addSigned(t *conversation.Answer, block translate.Reader, key string) {
 	if elements, ok := translate.UnwrapReasoning(block.DecodedText(key)); ok {
-		t.details = append(translate.AppendComma(t.details), elements...)
+		t.Details = append(translate.AppendComma(t.Details), elements...)
 	}
 }
 
@@ -152,24 +145,21 @@ func (t *assistantTurn) addSigned(block translate.Reader, key string) {
 func (in *input) call(block translate.Reader) {
 	call := conversation.ToolCall{ID: block.RequiredText("id"), Name: block.RequiredText("name"), Input: translate.Written(block.RequiredObject("input"))}
 	call.Arguments = jsonscan.AppendString(nil, compact(call.Input))
-	in.assistant.calls = append(in.assistant.calls, in.to.Call(call, in.to.Rules().CacheOf(block)))
+	in.assistant.Calls = append(in.assistant.Calls, in.to.Call(call, in.to.Rules().CacheOf(block)))
 }
 
 // endAssistant adds the turn of the model, if there is one.
 func (in *input) endAssistant(o translate.Reader) {
 	t := in.assistant
-	if !t.some {
+	if !in.answered {
 		return
 	}
-	in.assistant, in.called = assistantTurn{}, make(map[*conversation.ToolCall]bool, len(t.calls))
-	for _, p := range t.calls {
+	in.assistant, in.answered, in.called = conversation.Answer{}, false, make(map[*conversation.ToolCall]bool, len(t.Calls))
+	for _, p := range t.Calls {
 		in.called[p.Call] = true
 	}
-	parts := in.to.Signed(o, t.details, t.calls)
-	if len(t.reasoning) > 0 && in.to.Rules().Reasoning {
-		parts = append(parts, conversation.Part{Kind: conversation.Reasoning, Text: t.reasoning})
-	}
-	in.to.Add(conversation.Turn{Role: conversation.Assistant, Word: "assistant", Parts: append(append(parts, whole(t.texts)...), t.calls...)})
+	t.Texts = whole(t.Texts)
+	in.to.Answer(o, t)
 }
 
 // whole marks a single text as all of its content.
@@ -178,9 +168,4 @@ func whole(parts []conversation.Part) []conversation.Part {
 		parts[0].Whole = true
 	}
 	return parts
-}
-
-func decoded(quoted []byte) string {
-	text, _ := jsonscan.String(quoted)
-	return text
 }

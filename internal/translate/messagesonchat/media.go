@@ -39,8 +39,8 @@ func dataURL(source translate.Reader) []byte {
 	return append(url, data[1:]...)
 }
 
-// document adds a file in base64 or at an address as a file, and other documents as what is in them. No
-// other API can cite documents as this one does.
+// document adds a file in base64 or at an address as a file, and other documents as what is in
+// them. No other API can cite documents as this one does.
 func (in *input) document(parts []conversation.Part, block translate.Reader, cache []byte) []conversation.Part {
 	if citations, _ := block.Object("citations"); citations.Bool("enabled") {
 		block.Fail(translate.UnsupportedValue(citations.Param("enabled"), "true"))
@@ -56,10 +56,10 @@ func (in *input) document(parts []conversation.Part, block translate.Reader, cac
 		}
 		return append(in.text(parts, context, nil), file(source, typ, sourceText(source, typ), title, cache))
 	case "text":
-		return in.text(parts, joined([][]byte{title, context, sourceText(source, "data")}), cache)
+		return in.text(parts, translate.Joined(title, context, sourceText(source, "data")), cache)
 	case "content":
 		source.Only("type", "content")
-		parts = in.text(parts, joined([][]byte{title, context}), nil)
+		parts = in.text(parts, translate.Joined(title, context), nil)
 		eachBlock(source, "content", func(quoted []byte) { parts = in.text(parts, quoted, cache) }, func(inner translate.Reader) {
 			parts = in.block(parts, inner, blockType(inner, "text", "image"))
 		})

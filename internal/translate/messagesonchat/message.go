@@ -44,8 +44,8 @@ func (b *builder) appendUsage(dst []byte, sum *openai.Summary) []byte {
 	return append(dst, '}')
 }
 
-// appendStop appends the members stop_reason and stop_sequence; "" stands for null. Providers do not
-// say in chat which sequence stopped an answer; a translation before may.
+// appendStop appends the members stop_reason and stop_sequence; "" stands for null. Providers do
+// not say in chat which sequence stopped an answer; a translation before may.
 func appendStop(dst []byte, reason, sequence string) []byte {
 	if sequence != "" {
 		dst = append(translate.AppendKey(dst, "stop_reason"), `"stop_sequence"`...)
@@ -92,8 +92,8 @@ func (b *builder) append(dst []byte, sum *openai.Summary) []byte {
 
 var emptyText = []byte(`""`)
 
-// signature returns the signature of a block of thinking, quoted: what the model needs to take it back,
-// or an empty one. Only who made thinking can sign it.
+// signature returns the signature of a block of thinking, quoted: what the model needs to take it
+// back, or an empty one. Only who made thinking can sign it.
 func (it *block) signature() []byte {
 	if len(it.signed.Elements) == 0 {
 		return emptyText

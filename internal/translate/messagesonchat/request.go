@@ -34,28 +34,30 @@ type Options struct {
 	// cache_control, the object reasoning, and URLs of files.
 	OpenRouter bool
 
-	// Responses says that the chat request is translated on to the Responses API. There stop sequences
-	// have no counterpart.
+	// Responses says that the chat request is translated on to the Responses API. There stop
+	// sequences have no counterpart.
 	Responses bool
 
 	// Chat is what the provider takes of chat completions.
 	Chat chat.Options
 
-	// SignedReasoning says that the provider gives signatures of its reasoning in reasoning_details, and
-	// wants them back there. A caller who asked for thinking keeps them as signatures of its blocks.
+	// SignedReasoning says that the provider gives signatures of its reasoning in
+	// reasoning_details, and wants them back there. A caller who asked for thinking keeps them as
+	// signatures of its blocks.
 	SignedReasoning bool
 
 	// Prefill says that the model continues an assistant message at the end of the request. By
 	// default such a request is refused.
 	Prefill bool
 
-	// Reasons and NoReasoning say what is known of the model: whether it reasons. To one that does not
-	// no effort is sent, and to one of which neither is known not the effort high: that is the default
-	// of the Messages API, which Claude Code always names, and models that do not reason refuse it.
+	// Reasons and NoReasoning say what is known of the model: whether it reasons. To one that does
+	// not no effort is sent, and to one of which neither is known not the effort high: that is the
+	// default of the Messages API, which Claude Code always names, and models that do not reason
+	// refuse it.
 	Reasons, NoReasoning bool
 
-	// Efforts are the efforts of reasoning that the model knows. The default is low, medium and high,
-	// and for OpenRouter also xhigh.
+	// Efforts are the efforts of reasoning that the model knows. The default is low, medium and
+	// high, and for OpenRouter also xhigh.
 	Efforts []string
 
 	// InputTokens is an estimate of the input in tokens. A stream shows it until the provider
@@ -89,25 +91,10 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, origin
 	t := begin(translate.Read(b, &err), opt)
 	c := t.read(opt.Chat.Demands())
 	t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
-	t.out.Object()
-	t.out.StringMember("model", opt.UpstreamModel)
-	if err == nil {
-		opt.Chat.PutMessages(&t.out, c.Turns)
-	}
-	t.putSettings()
+	opt.Chat.PutRequest(&t.out, t.body, opt.UpstreamModel, c, stream, t.putSettings, t.putSingle)
 	if err != nil {
 		return nil, nil, err
 	}
-	if chat.PutTools(&t.out, c); len(c.Tools) > 0 {
-		t.putSingle()
-	}
-	if stream {
-		t.out.BoolMember("stream", true)
-		t.out.Object("stream_options")
-		t.out.BoolMember("include_usage", true)
-		t.out.End()
-	}
-	t.out.End()
 	t.original.names = c.Names()
 	return t.out.Bytes(), t.original, nil
 }

@@ -47,9 +47,6 @@ func (w writer) Begin(_ openai.Chunk, sum openai.Summary) {
 	}
 }
 
-// CheckSize implements [chunks.Writer].
-func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }
-
 // End implements [chunks.Writer]. It ends the blocks that are open. SDKs fail in their own way at
 // arguments that are no JSON object, so only an answer that was cut off may have them.
 func (w writer) End(sum openai.Summary) *apierror.Error {
@@ -74,13 +71,11 @@ func (w writer) Fail(e *apierror.Error, _ openai.Summary) {
 
 // Summary implements [chunks.Writer]. Reasoning that the client does not get is no text of it.
 func (w writer) Summary(sum openai.Summary) openai.Summary {
-	b := w.b
-	sum.Text = b.events.started
+	sum.Text = w.b.events.started
 	return sum
 }
 
-// Out implements [chunks.Writer].
-func (w writer) Out() *[]byte { return &w.b.events.out }
-
-// Kept implements [chunks.Writer]. The last events repeat nothing.
-func (w writer) Kept() int { return 0 }
+// Out, CheckSize and Kept implement [chunks.Writer]. The last events repeat nothing.
+func (w writer) Out() *[]byte               { return &w.b.events.out }
+func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }
+func (w writer) Kept() int                  { return 0 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// putLimit maps max_tokens, unless the options replace it. 0 asks only to fill a cache, which no chat
-// provider can do.
+// putLimit maps max_tokens, unless the options replace it. 0 asks only to fill a cache, which no
+// chat provider can do.
 func (t *translation) putLimit() {
 	limit, n := t.body.Int("max_tokens", 0)
 	switch {

@@ -29,8 +29,8 @@ func readTools(to conversation.Builder, body translate.Reader) {
 var toolFields = []string{"type", "name", "description", "input_schema", "strict", "cache_control", "input_examples",
 	"defer_loading", "eager_input_streaming", "allowed_callers"}
 
-// readTool reads a tool as a function. strict is sent only if the caller gave it, and if OpenAI takes the
-// schema so: it accepts fewer than Anthropic does.
+// readTool reads a tool as a function. strict is sent only if the caller gave it, and if OpenAI
+// takes the schema so: it accepts fewer than Anthropic does.
 func readTool(o translate.Reader, rules *conversation.Rules) conversation.Tool {
 	if typ := o.DecodedText("type"); typ != "" && typ != "custom" {
 		translate.RefuseType(o, typ)
@@ -43,7 +43,7 @@ func readTool(o translate.Reader, rules *conversation.Rules) conversation.Tool {
 	}
 	return conversation.Tool{
 		Name: o.RequiredText("name"), Description: toolDescription(o), Strict: strict, Cache: rules.CacheOf(o),
-		Param: o.Param("input_schema"), Parameters: schema, Own: o,
+		Schema: "input_schema", Parameters: schema, Own: o,
 	}
 }
 
@@ -62,7 +62,7 @@ func toolDescription(tool translate.Reader) []byte {
 	for _, span := range spans {
 		text += "\n" + compact(span.Value(examples))
 	}
-	return joined([][]byte{description, jsonscan.AppendString(nil, text)})
+	return translate.Joined(description, jsonscan.AppendString(nil, text))
 }
 
 // readChoice reads tool_choice.

@@ -6,7 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// userMessage adds the results of tools, which must follow their calls directly, and gathers the rest.
+// userMessage adds the results of tools, which must follow their calls directly, and gathers the
+// rest.
 func (in *input) userMessage(o translate.Reader) {
 	if in.user.at == "" {
 		in.user.at = o.Param("content")
@@ -54,15 +55,13 @@ func (in *input) block(parts []conversation.Part, block translate.Reader, typ st
 
 // result adds the result of a tool, which the model called in the turn before.
 func (in *input) result(block translate.Reader) {
-	id := decoded(block.RequiredText("tool_use_id"))
+	id := block.RequiredText("tool_use_id")
 	r := &conversation.ToolResult{Failed: block.Bool("is_error"), Parts: in.resultParts(block)}
 	if r.Call = in.to.CallOf(id); !in.called[r.Call] {
 		block.Fail(translate.Invalid(block.Param("tool_use_id"), "the id of a tool_use block in the assistant message before it"))
 		return
 	}
-	in.to.Add(conversation.Turn{Role: conversation.Results, Word: "tool", Parts: []conversation.Part{
-		{Kind: conversation.Result, Result: r, Cache: in.to.Rules().CacheOf(block)},
-	}})
+	in.to.Result(r, in.to.Rules().CacheOf(block))
 }
 
 // resultParts reads the content of a result.
@@ -70,7 +69,7 @@ func (in *input) resultParts(block translate.Reader) (parts []conversation.Part)
 	eachBlock(block, "content", func(quoted []byte) { parts = in.text(parts, quoted, nil) }, func(inner translate.Reader) {
 		typ := blockType(inner, "text", "image", "document", "tool_reference")
 		if typ == "tool_reference" { // the provider has all tools in any case
-			parts = in.text(parts, joined([][]byte{[]byte(`"This tool is available:"`), inner.RequiredText("tool_name")}), nil)
+			parts = in.text(parts, translate.Joined([]byte(`"This tool is available:"`), inner.RequiredText("tool_name")), nil)
 			return
 		}
 		parts = in.block(parts, inner, typ)

@@ -142,8 +142,8 @@ func TestWhyAStreamCannotBeReadIsNotTakenForABrokenFrame(t *testing.T) {
 	}
 }
 
-// FuzzEvents puts any text as an event into a frame that is right: what comes of it is that event, or an
-// error.
+// FuzzEvents puts any text as an event into a frame that is right: what comes of it is that event,
+// or an error.
 func FuzzEvents(f *testing.F) {
 	f.Add(`{"type":"ping"}`)
 	f.Add(`{"type":"message_stop","amazon-bedrock-invocationMetrics":{},"a":1}`)

@@ -10,11 +10,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-// betaFields are the fields of a request that only beta features know, by what the names of these begin
-// with. The platforms refuse them without the feature.
+// betaFields are the fields of a request that only beta features know, by what the names of these
+// begin with. The platforms refuse them without the feature.
 //
-// Sources: the request types of Anthropic's SDK for Python 2.12 that only its beta client has, what Claude
-// Code 2.1.330 sends with each feature, and reports of what the platforms refuse.
+// Sources: the request types of Anthropic's SDK for Python 2.12 that only its beta client has, what
+// Claude Code 2.1.330 sends with each feature, and reports of what the platforms refuse.
 var betaFields = []struct {
 	name    string
 	in      []string // where it stands; none: at the top
@@ -47,8 +47,8 @@ var marks = []string{
 	"system[].cache_control", "tools[].cache_control", "messages[].content[].cache_control", "messages[].content[].content[].cache_control",
 }
 
-// dropFields leaves out the fields whose beta features the request is sent without, and returns their names.
-// The error is a 400.
+// dropFields leaves out the fields whose beta features the request is sent without, and returns
+// their names. The error is a 400.
 func (p *Platform) dropFields(b *jsonscan.Body, betas []string) (leftOut []string, err error) {
 	for _, f := range betaFields {
 		switch {
@@ -93,7 +93,8 @@ func dropNested(b *jsonscan.Body, places []string, name string) (had bool) {
 	return had
 }
 
-// split returns the first step of a place, and the others: a key, or [] for each element of an array.
+// split returns the first step of a place, and the others: a key, or [] for each element of an
+// array.
 func split(place string) (step, rest string) {
 	if rest, ok := strings.CutPrefix(place, "[]"); ok {
 		return "[]", strings.TrimPrefix(rest, ".")
@@ -128,8 +129,8 @@ func dropAt(value []byte, place, name string) []byte {
 	return append(out, value[kept:]...)
 }
 
-// editMember returns an object with another value of one member, or without it if edit is nil. It returns nil
-// if there is no such member, or nothing to edit in it.
+// editMember returns an object with another value of one member, or without it if edit is nil. It
+// returns nil if there is no such member, or nothing to edit in it.
 func editMember(object []byte, name string, edit func([]byte) []byte) []byte {
 	members := jsonscan.Members(object, nil)
 	i, has := jsonscan.Find(object, members, name)

@@ -11,7 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
 
-// marked has marks of the cache as Claude Code sets them, and a tool whose schema and input look like one.
+// marked has marks of the cache as Claude Code sets them, and a tool whose schema and input look
+// like one.
 const marked = `{"max_tokens":5,"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h","scope":"global"}}],
 "tools":[{"name":"f","input_schema":{"type":"object","properties":{"cache_control":{"scope":"x"}}},"cache_control":{"scope":"global","type":"ephemeral"}}],
 "messages":[{"role":"user","content":"scope"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"cache_control":{"scope":"x"}}}]},

@@ -1,5 +1,5 @@
-// Package messagesoncloud serves the Messages API by Claude on Google's Vertex AI (rawPredict) and on
-// Amazon Bedrock (InvokeModel). Both take the body of a Messages request with a few differences:
+// Package messagesoncloud serves the Messages API by Claude on Google's Vertex AI (rawPredict) and
+// on Amazon Bedrock (InvokeModel). Both take the body of a Messages request with a few differences:
 //
 //	                   Anthropic             Vertex AI             Bedrock
 //	model              in the body           in the path           in the path

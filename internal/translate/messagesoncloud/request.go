@@ -13,8 +13,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/aws"
 )
 
-// Request edits a Messages request for the platform, and returns its header and what it is sent without:
-// fields, and beta features. Extra are beta features that the platform knows besides the usual ones.
+// Request edits a Messages request for the platform, and returns its header and what it is sent
+// without: fields, and beta features. Extra are beta features that the platform knows besides the
+// usual ones.
 func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string, stream bool) (header http.Header, leftOut []string, err error) {
 	betas, leftOut := p.known(caller[anthropic.BetaHeader], extra)
 	without, err := p.dropFields(b, betas)
@@ -45,8 +46,8 @@ func (p *Platform) Request(b *jsonscan.Body, caller http.Header, extra []string,
 	return header, leftOut, nil
 }
 
-// CountRequest returns the request of Bedrock's CountTokens for a request that [Platform.Request] has
-// edited. It is that of a call, which has an output limit.
+// CountRequest returns the request of Bedrock's CountTokens for a request that [Platform.Request]
+// has edited. It is that of a call, which has an output limit.
 func CountRequest(b *jsonscan.Body) []byte {
 	if _, has := b.Find("max_tokens"); !has {
 		var unread error // a wrong budget is the provider's to refuse

@@ -34,12 +34,23 @@ func BenchmarkDelta(b *testing.B) {
 	})
 }
 
+// round is a turn of each side with a call, number %[1]d.
+const round = `{"role":"user","content":[{"type":"input_text","text":"what is in file %[1]d?"}]},{"type":"message","role":"assistant","content":[` +
+	`{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"call_%[1]d","name":"read_file","arguments":"{\"path\":\"/a/%[1]d\"}"},` +
+	`{"type":"function_call_output","call_id":"call_%[1]d","output":"` + translatetest.Words + `"},`
+
 func BenchmarkRequest(b *testing.B) {
-	body := `{"model":"fake/echo","stream":true,"instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"hi there"}]}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]}`
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := translateBody(body, responsesonchat.Options{}); err != nil {
-			b.Fatal(err)
-		}
+	for name, body := range map[string]string{
+		"short": `{"model":"fake/echo","stream":true,"instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"hi there"}]}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]}`,
+		"long":  translatetest.LongRequest(`{"model":"fake/echo","stream":true,"input":[`, round, `{"role":"user","content":"go on"}]`, `{"type":"function","name":"tool_%d","description":"does something","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := translateBody(body, responsesonchat.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

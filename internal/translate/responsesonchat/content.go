@@ -5,8 +5,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
 
-// partTypes are the types of content parts with their fields: those that other APIs can have, and those
-// for readers and not for the model, annotations and log probabilities of earlier answers.
+// partTypes are the types of content parts with their fields: those that other APIs can have, and
+// those for readers and not for the model, annotations and log probabilities of earlier answers.
 var partTypes = map[string]struct {
 	kind   conversation.Kind
 	fields []string

@@ -13,8 +13,8 @@ const (
 	customNote     = `Pass the text for this tool as the string \"input\".`
 )
 
-// customTool returns the function that a custom tool becomes. Few providers can hold a model to a grammar,
-// so the model reads it in the description.
+// customTool returns the function that a custom tool becomes. Few providers can hold a model to a
+// grammar, so the model reads it in the description.
 func customTool(tool translate.Reader, name []byte) conversation.Tool {
 	description := []byte{'"'}
 	if text, ok := translate.Unquoted(tool.Text("description")); ok {
@@ -44,8 +44,8 @@ func appendGrammar(dst []byte, tool translate.Reader) []byte {
 	return dst
 }
 
-// customArguments returns the quoted arguments of a call of a custom tool with this quoted input, and
-// the object that they are.
+// customArguments returns the quoted arguments of a call of a custom tool with this quoted input,
+// and the object that they are.
 func customArguments(input []byte) (quoted, object []byte) {
 	object = append(translate.AppendMember([]byte{'{'}, inputParameter, input), '}')
 	return jsonscan.AppendString(nil, string(object)), object

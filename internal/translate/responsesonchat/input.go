@@ -9,9 +9,9 @@ import (
 // clientNotes is the field in which Codex keeps its own notes about an item.
 const clientNotes = "internal_chat_message_metadata_passthrough"
 
-// itemFields are the fields of input items, by type, that a provider of another API can get or that it
-// does not need: it stores no earlier answers, so their ids and states mean nothing to it, nor do a
-// client's notes.
+// itemFields are the fields of input items, by type, that a provider of another API can get or that
+// it does not need: it stores no earlier answers, so their ids and states mean nothing to it, nor
+// do a client's notes.
 var itemFields = map[string][]string{
 	"message":                 {"type", "role", "content", "id", "status", "phase", clientNotes},
 	"function_call":           {"type", "call_id", "name", "namespace", "arguments", "id", "status", clientNotes},
@@ -35,19 +35,11 @@ type input struct {
 	to          conversation.Builder
 	dropUnknown bool // hosted items are left out
 	tools       *tools
-	turn        assistantTurn
-}
-
-// assistantTurn gathers what the model said. One turn has the content of several items of a Response:
-// reasoning, text, and all calls that were made together.
-type assistantTurn struct {
-	texts, calls []conversation.Part
-	reasoning    []byte // JSON without quotes
-	details      []byte // the elements of reasoning_details
+	turn        conversation.Answer // what the model said: the content of several items that follow each other
 }
 
 // hasOnlyText reports whether another text or reasoning begins the next turn.
-func (t *assistantTurn) hasOnlyText() bool { return len(t.texts) > 0 && len(t.calls) == 0 }
+func (in *input) hasOnlyText() bool { return len(in.turn.Texts) > 0 && len(in.turn.Calls) == 0 }
 
 // read reads all of the conversation.
 func (in *input) read(body translate.Reader) {
@@ -109,7 +101,7 @@ func (in *input) item(o translate.Reader) {
 func (in *input) message(o translate.Reader) {
 	switch role := o.DecodedText("role"); role {
 	case "assistant":
-		if in.turn.hasOnlyText() {
+		if in.hasOnlyText() {
 			in.endTurn(o)
 		}
 		in.answer(o)
@@ -126,14 +118,14 @@ func (in *input) message(o translate.Reader) {
 	}
 }
 
-// answer reads a message of the model. A refusal becomes text: it says the same to the model, and few
-// providers know the field.
+// answer reads a message of the model. A refusal becomes text: it says the same to the model, and
+// few providers know the field.
 func (in *input) answer(o translate.Reader) {
 	parts := in.content(o, "content", conversation.Text|conversation.Refusal)
 	if len(parts) == 0 {
 		parts = in.to.Append(parts, textPart([]byte(`""`)))
 	}
-	in.turn.texts = append(in.turn.texts, parts...)
+	in.turn.Texts = append(in.turn.Texts, parts...)
 }
 
 // call reads a call of a function, or of a custom tool.
@@ -149,8 +141,8 @@ func (in *input) call(o translate.Reader, k kind) {
 	in.add(call, tool)
 }
 
-// search reads a search for tools, whose arguments are an object. One that another provider made is left
-// out.
+// search reads a search for tools, whose arguments are an object. One that another provider made is
+// left out.
 func (in *input) search(o translate.Reader) {
 	id := o.Text("call_id")
 	if id == nil || o.DecodedText("execution") == "server" {
@@ -163,20 +155,20 @@ func (in *input) search(o translate.Reader) {
 
 func (in *input) add(call conversation.ToolCall, tool calledTool) {
 	call.Name = in.tools.names.of(tool)
-	in.turn.calls = append(in.turn.calls, in.to.Call(call, nil))
+	in.turn.Calls = append(in.turn.Calls, in.to.Call(call, nil))
 }
 
-// reasoning keeps the reasoning of the model for a provider that wants it back: signed by itself, or the
-// reasoning, or else the summary of it.
+// reasoning keeps the reasoning of the model for a provider that wants it back: signed by itself,
+// or the reasoning, or else the summary of it.
 func (in *input) reasoning(o translate.Reader) {
 	rules := in.to.Rules()
 	if rules.Origin != "" || rules.Signatures != "" {
 		elements, _ := translate.UnwrapReasoning(o.DecodedText("encrypted_content")) // that of another provider only that can read
-		if len(elements) > 0 && in.turn.hasOnlyText() {
+		if len(elements) > 0 && in.hasOnlyText() {
 			in.endTurn(o)
 		}
 		if len(elements) > 0 {
-			in.turn.details = append(translate.AppendComma(in.turn.details), elements...)
+			in.turn.Details = append(translate.AppendComma(in.turn.Details), elements...)
 		}
 		return
 	}
@@ -189,12 +181,12 @@ func (in *input) reasoning(o translate.Reader) {
 			return
 		}
 		o.Each(key, translate.MaxParts, func(_ int, part translate.Reader) {
-			if !some && in.turn.hasOnlyText() {
+			if !some && in.hasOnlyText() {
 				in.endTurn(o)
 			}
 			some = true
 			text, _ := translate.Unquoted(part.RequiredText("text"))
-			in.turn.reasoning = append(in.turn.reasoning, text...)
+			in.turn.Reasoning = append(in.turn.Reasoning, text...)
 		})
 	}
 }
@@ -202,18 +194,14 @@ func (in *input) reasoning(o translate.Reader) {
 // endTurn adds the turn of the model, if there is one. Reasoning that nothing follows is dropped.
 func (in *input) endTurn(o translate.Reader) {
 	t := in.turn
-	in.turn = assistantTurn{}
-	if len(t.texts) == 0 && len(t.calls) == 0 {
+	in.turn = conversation.Answer{}
+	if len(t.Texts) == 0 && len(t.Calls) == 0 {
 		return
 	}
-	parts := in.to.Signed(o, t.details, t.calls)
-	if len(t.reasoning) > 0 {
-		parts = append(parts, conversation.Part{Kind: conversation.Reasoning, Text: t.reasoning})
-	}
-	if len(t.texts) > 1 {
-		for i := range t.texts {
-			t.texts[i].Whole = false
+	if len(t.Texts) > 1 {
+		for i := range t.Texts {
+			t.Texts[i].Whole = false
 		}
 	}
-	in.to.Add(conversation.Turn{Role: conversation.Assistant, Word: "assistant", Parts: append(append(parts, t.texts...), t.calls...)})
+	in.to.Answer(o, t)
 }

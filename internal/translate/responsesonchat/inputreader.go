@@ -41,7 +41,7 @@ const (
 // quotes. The result is valid until the next call.
 func (r *inputReader) next(piece []byte) []byte {
 	r.out = r.out[:0]
-	text := decoded(append(append([]byte{'"'}, r.joins.Next(piece)...), '"'))
+	text := translate.Decoded(append(append([]byte{'"'}, r.joins.Next(piece)...), '"'))
 	if r.state < inInput {
 		r.all = append(r.all, text...)
 	}

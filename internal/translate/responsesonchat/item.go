@@ -145,7 +145,7 @@ func (it *item) appendCall(dst []byte, typ string) []byte {
 
 // object returns the object that the text of a part is, an empty one if it is none.
 func (p *part) object() []byte {
-	text := []byte(decoded(append(append([]byte{'"'}, p.text...), '"')))
+	text := []byte(translate.Decoded(append(append([]byte{'"'}, p.text...), '"')))
 	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' || !json.Valid(text) {
 		return []byte("{}")
 	}

@@ -71,8 +71,8 @@ func (t *translation) original() *Original {
 	return o
 }
 
-// replaceLineEnds replaces the line ends of JSON: an event has one line of data. Those of ASCII can only be
-// between tokens.
+// replaceLineEnds replaces the line ends of JSON: an event has one line of data. Those of ASCII can
+// only be between tokens.
 func replaceLineEnds(text []byte) []byte {
 	for i, c := range text {
 		if c == '\n' || c == '\r' {
@@ -82,7 +82,8 @@ func replaceLineEnds(text []byte) []byte {
 	return escapeSeparators(text)
 }
 
-// escapeSeparators escapes U+2028 and U+2029 in JSON, where some readers of lines see the end of one.
+// escapeSeparators escapes U+2028 and U+2029 in JSON, where some readers of lines see the end of
+// one.
 func escapeSeparators(text []byte) []byte {
 	if !bytes.Contains(text, []byte("\u2028")) && !bytes.Contains(text, []byte("\u2029")) {
 		return text

@@ -12,16 +12,16 @@ func (in *input) output(o translate.Reader) {
 	in.result(o, id, in.content(o, "output", conversation.Text|in.to.Rules().Media&(conversation.Image|conversation.File)))
 }
 
-// result adds the result of a call. Those of one turn follow each other, whatever stands between them.
+// result adds the result of a call. Those of one turn follow each other, whatever stands between
+// them.
 func (in *input) result(o translate.Reader, id []byte, parts []conversation.Part) {
-	call := in.to.CallOf(decoded(id))
+	call := in.to.CallOf(id)
 	if call == nil {
-		o.Fail(translate.NoSuchCall(decoded(id), o.Param("call_id")))
+		o.Fail(translate.NoSuchCall(translate.Decoded(id), o.Param("call_id")))
 		return
 	}
 	in.endTurn(o)
-	result := conversation.Part{Kind: conversation.Result, Result: &conversation.ToolResult{Call: call, Parts: parts}}
-	in.to.Add(conversation.Turn{Role: conversation.Results, Word: "tool", Parts: []conversation.Part{result}})
+	in.to.Result(&conversation.ToolResult{Call: call, Parts: parts}, nil)
 }
 
 // searchOutput adds the tools that a search found, and tells the model their names.
@@ -36,7 +36,7 @@ func (in *input) searchOutput(o translate.Reader) {
 		text = "These functions can be called now:"
 	}
 	for _, name := range in.tools.loaded {
-		text += " " + decoded(name)
+		text += " " + translate.Decoded(name)
 	}
 	in.result(o, id, []conversation.Part{textPart(jsonscan.AppendString(nil, text))})
 }

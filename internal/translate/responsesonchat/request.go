@@ -1,4 +1,5 @@
-// Package responsesonchat serves a caller of the Responses API by a provider that only has chat completions.
+// Package responsesonchat serves a caller of the Responses API by a provider that only has chat
+// completions.
 //
 //	chat, original, err := responsesonchat.Request(body, stream, options)          // for the provider
 //	response, sum, err := responsesonchat.Result(nil, answer, original, call, ids) // for the caller
@@ -35,8 +36,8 @@ type Options struct {
 	DropUnknownTools bool
 
 	// SignedReasoning says that reasoning comes with signatures in reasoning_details, and that the
-	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content, or who say
-	// that nothing is stored, keep it there. By default that is left out.
+	// provider wants it back in this form. Callers who ask for reasoning.encrypted_content, or who
+	// say that nothing is stored, keep it there. By default that is left out.
 	SignedReasoning bool
 }
 
@@ -60,25 +61,10 @@ func Request(b *jsonscan.Body, stream bool, opt Options) (request []byte, origin
 	t := begin(translate.Read(b, &err), opt)
 	c := t.read(opt.Chat.Demands())
 	t.out = translate.WriteTo(make([]byte, 0, len(b.Data())+len(b.Data())/8+512))
-	t.out.Object()
-	t.out.StringMember("model", opt.UpstreamModel)
-	if err == nil {
-		opt.Chat.PutMessages(&t.out, c.Turns)
-	}
-	t.putSettings()
+	opt.Chat.PutRequest(&t.out, t.body, opt.UpstreamModel, c, stream, t.putSettings, t.putParallel)
 	if err != nil {
 		return nil, nil, err
 	}
-	if chat.PutTools(&t.out, c); len(c.Tools) > 0 {
-		t.putParallel()
-	}
-	if stream {
-		t.out.BoolMember("stream", true)
-		t.out.Object("stream_options")
-		t.out.BoolMember("include_usage", true)
-		t.out.End()
-	}
-	t.out.End()
 	original = t.original()
 	original.names = c.Names()
 	return t.out.Bytes(), original, nil

@@ -92,14 +92,8 @@ func (w writer) Fail(e *apierror.Error, sum openai.Summary) {
 	b.events.failure(e)
 }
 
-// Summary implements [chunks.Writer].
+// Summary, Out, Kept and CheckSize implement [chunks.Writer].
 func (w writer) Summary(sum openai.Summary) openai.Summary { return sum }
-
-// Out implements [chunks.Writer].
-func (w writer) Out() *[]byte { return &w.b.events.out }
-
-// Kept implements [chunks.Writer].
-func (w writer) Kept() int { return w.b.textSize + w.b.logprobsBytes }
-
-// CheckSize implements [chunks.Writer].
-func (w writer) CheckSize() *apierror.Error { return w.b.checkSize() }
+func (w writer) Out() *[]byte                              { return &w.b.events.out }
+func (w writer) Kept() int                                 { return w.b.textSize + w.b.logprobsBytes }
+func (w writer) CheckSize() *apierror.Error                { return w.b.checkSize() }

@@ -36,8 +36,8 @@ func signedRequest(t *testing.T, body string) (string, *responsesonchat.Original
 
 const askForSigned = `,"include":["reasoning.encrypted_content"]`
 
-// pieces are reasoning_details as a stream has them: a block of text, one without text, an encrypted
-// one, and one that nobody signed.
+// pieces are reasoning_details as a stream has them: a block of text, one without text, an
+// encrypted one, and one that nobody signed.
 var pieces = []string{
 	`{"type":"reasoning.text","text":"I ","id":"m","format":"f","index":0}`, `{"type":"reasoning.text","text":"think","index":0}`,
 	`{"type":"reasoning.text","signature":"s1","format":"f","index":0}`, `{"type":"reasoning.text","text":"","signature":"s2","id":"m","format":"f","index":1}`,

@@ -19,7 +19,8 @@ type toolChoice struct {
 // allowedTool is a tool, or all tools of a namespace, as a choice names them.
 type allowedTool struct{ typ, name string }
 
-// read reads the choice. Types of tools that are left out cannot be allowed, and none can be chosen.
+// read reads the choice. Types of tools that are left out cannot be allowed, and none can be
+// chosen.
 func (c *toolChoice) read(body translate.Reader, drop bool) {
 	value := body.Get("tool_choice")
 	switch {
@@ -61,7 +62,7 @@ func (c *toolChoice) readAllowed(o translate.Reader, drop bool) {
 		typ := tool.DecodedText("type")
 		switch {
 		case typ == "function" || typ == "custom" || typ == "namespace":
-			c.allowed[allowedTool{typ, decoded(tool.RequiredText("name"))}] = false
+			c.allowed[allowedTool{typ, translate.Decoded(tool.RequiredText("name"))}] = false
 		case !drop || typ == "":
 			translate.RefuseType(tool, typ)
 		}
@@ -74,7 +75,7 @@ func (c *toolChoice) allows(typ string, tool calledTool) bool {
 		return true
 	}
 	found := false
-	for _, key := range [...]allowedTool{{typ, decoded(tool.name)}, {"namespace", decoded(tool.namespace)}} {
+	for _, key := range [...]allowedTool{{typ, translate.Decoded(tool.name)}, {"namespace", translate.Decoded(tool.namespace)}} {
 		if _, ok := c.allowed[key]; ok {
 			c.allowed[key], found = true, true
 		}

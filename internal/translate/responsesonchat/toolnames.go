@@ -2,21 +2,19 @@ package responsesonchat
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 )
 
-const (
-	// maxToolName is the longest name of a function in characters (OpenAI's chat completions).
-	maxToolName = 64
+// names are as OpenAI's chat completions take those of functions, with the characters of
+// [toolCharacter].
+var names = translate.Naming{Most: 64, Any: true}
 
-	// defaultNamespace is where Codex looks for a tool whose call names no namespace.
-	defaultNamespace = "functions"
-)
+// defaultNamespace is where Codex looks for a tool whose call names no namespace.
+const defaultNamespace = "functions"
 
 // searchName is the name of the search for tools, which has none in the Responses API.
 var searchName = []byte(`"tool_search"`)
@@ -56,7 +54,7 @@ func (n *toolNames) add(t calledTool) (name []byte, fresh bool) {
 		if _, taken := n.caller[string(name)]; !taken {
 			break
 		}
-		name = jsonscan.AppendString(nil, shortName(decoded(t.chatName())+"_"+strconv.Itoa(i)))
+		name = jsonscan.AppendString(nil, names.Legal(translate.Decoded(t.chatName())+"_"+strconv.Itoa(i)))
 	}
 	n.chat[key], n.caller[string(name)] = name, t
 	n.mapped = n.mapped || !t.plain() || string(name) != string(t.name)
@@ -92,11 +90,11 @@ func (t calledTool) chatName() []byte {
 	if t.plain() {
 		return t.name
 	}
-	name := decoded(t.name)
-	if namespace := decoded(t.namespace); namespace != "" && namespace != defaultNamespace {
+	name := translate.Decoded(t.name)
+	if namespace := translate.Decoded(t.namespace); namespace != "" && namespace != defaultNamespace {
 		name = strings.TrimSuffix(namespace, "__") + "__" + name
 	}
-	return jsonscan.AppendString(nil, shortName(strings.Map(toolCharacter, name)))
+	return jsonscan.AppendString(nil, names.Legal(strings.Map(toolCharacter, name)))
 }
 
 func toolCharacter(r rune) rune {
@@ -105,14 +103,4 @@ func toolCharacter(r rune) rune {
 		return r
 	}
 	return '_'
-}
-
-// shortName cuts a name that is too long, and makes it differ from others that begin the same.
-func shortName(name string) string {
-	if len(name) <= maxToolName {
-		return name
-	}
-	const digits = 8
-	sum := sha256.Sum256([]byte(name))
-	return name[:maxToolName-digits-1] + "_" + hex.EncodeToString(sum[:])[:digits]
 }

@@ -3,7 +3,6 @@ package responsesonchat
 import (
 	"slices"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
 )
@@ -108,10 +107,10 @@ func (t *tools) addSearch(o translate.Reader, loaded bool) {
 	}
 }
 
-// functionTool returns a function, whose parameters are those of a tool. strict is sent only if the caller
-// gave it: its default differs between the APIs.
+// functionTool returns a function, whose parameters are those of a tool. strict is sent only if the
+// caller gave it: its default differs between the APIs.
 func functionTool(o translate.Reader, name []byte) conversation.Tool {
-	t := conversation.Tool{Name: name, Description: o.Get("description"), Strict: o.Get("strict"), Param: o.Param("parameters"), Own: o}
+	t := conversation.Tool{Name: name, Description: o.Get("description"), Strict: o.Get("strict"), Schema: "parameters", Own: o}
 	if parameters, ok := o.Object("parameters"); ok {
 		t.Parameters = translate.Written(parameters)
 	}
@@ -151,10 +150,4 @@ func (t *tools) end(body translate.Reader) {
 	body.Fail(t.choice.check(t.some))
 	body.Bool("parallel_tool_calls")
 	t.to.Choose(t.choice.chosen(&t.names))
-}
-
-// decoded returns a quoted text as text.
-func decoded(quoted []byte) string {
-	s, _ := jsonscan.String(quoted)
-	return s
 }

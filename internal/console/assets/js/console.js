@@ -4,6 +4,8 @@
 //   data-copy="ID" on a hidden button: shows the button, which copies the text of that element.
 //   data-submit on a form: the form is sent when a choice in it changes.
 
+import { readCharts } from "./chart.js";
+
 // A page is read again as a document of its own, so that no text ever becomes HTML here: the
 // Content-Security-Policy allows no such thing.
 function load(url) {
@@ -67,6 +69,7 @@ function replaceLive(fresh) {
 			const scrolled = [...part.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
 			part.replaceWith(document.adoptNode(replacement));
 			showCopy(replacement);
+			readCharts(replacement);
 			replacement.querySelectorAll(".scroll").forEach((box, i) => { box.scrollLeft = scrolled[i] ?? 0; });
 		}
 	}

@@ -1,6 +1,7 @@
 // Times in the zone of the browser instead of UTC, by a choice that the browser keeps.
 //
-//   <time datetime="…" data-form="full|clock|minute">: is written in that zone; one without a form is in words
+//   <time datetime="…" data-form="full|clock|day|time|minute">: is written in that zone; one without a form is in words
+//   .day around the day of a row: is hidden where the row before has the same
 //   data-zone on an element: its text is the name of the zone
 //   data-at="…" on a label of a chart's axis: is the time of day
 //   data-from="…" data-step="SECONDS" around the tooltips of a chart's steps: their first line is the time
@@ -13,6 +14,8 @@ const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle
 const forms = {
 	full: { ...day, year: "numeric", ...clock },
 	clock: { ...day, ...clock },
+	day,
+	time: clock,
 	minute: { weekday: "short", ...day, year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
 };
 for (const [name, options] of Object.entries(forms)) {
@@ -94,6 +97,15 @@ function show(root) {
 	for (const element of [...own, ...root.querySelectorAll(times)]) {
 		(local ? toLocal : toUTC)(element);
 	}
+	for (const table of document.querySelectorAll("table.rows")) {
+		sayDaysOnce([...table.querySelectorAll(".day")]);
+	}
+}
+
+function sayDaysOnce(days) {
+	days.forEach((day, i) => {
+		day.hidden = i > 0 && day.textContent === days[i - 1].textContent;
+	});
 }
 
 // Parts that are read again come with the times of the server.
