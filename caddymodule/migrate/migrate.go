@@ -70,7 +70,7 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 	engine := valkey.New(c.Cluster().Engine)
 	defer engine.Close()
 	moved, err := clusterimport.Run(ctx, clusterimport.Source{Store: st, Storage: storage},
-		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Cluster().Name, Schemas: cluster.Schemas, Keep: c.Retention}, i.Options)
+		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Cluster().Name, Schemas: cluster.Schemas, Keep: c.Retention.OrDefault().Age}, i.Options)
 	if err != nil {
 		return nil, errors.New(c.Hide(postgres.Explain(err).Error()))
 	}

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
 const trace = "0af7651916cd43dd8448eb211c80319c"
 
 func TestARunIsToldStepByStep(t *testing.T) {
-	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{activity.Schema}})
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{sqliteactivity.Schema}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	log := activity.New(st)
+	log := sqliteactivity.New(st)
 	began := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	for i, r := range []activity.Record{
 		{Model: "acme/m", Provider: "acme", Route: "POST /v1/responses", UsageSource: activity.UsageProvider, PromptTokens: 10, CostNano: 1_500_000, Status: 200},

@@ -11,18 +11,18 @@ const (
 	// maxPruned is the time whose rows are deleted at once without a delay. A gateway that runs has less
 	// to delete. More means that the clock has jumped, the gateway was off, or retention is shorter now.
 	maxPruned = 48 * time.Hour
-	// pruneDelay is how long the clock must go on from there before the rows are deleted: an operator,
-	// or NTP, can correct it meanwhile.
+	// pruneDelay is how long the clock must go on from there before the rows are deleted: an
+	// operator, or NTP, can correct it meanwhile.
 	pruneDelay = time.Hour
 	// clockSlack is how far the clock may be from the monotonic one meanwhile.
 	clockSlack = time.Minute
 )
 
-// clockGuard delays the deletion of many rows by age, which a wrong clock would ask for. It is safe for
-// concurrent use.
-type clockGuard struct {
+// ClockGuard delays the deletion of many rows by age, which a wrong clock would ask for. It is safe
+// for concurrent use.
+type ClockGuard struct {
 	logger *zap.Logger
-	began  time.Time // with the monotonic clock
+	Began  time.Time // with the monotonic clock
 
 	mu      sync.Mutex    // guards the following
 	waiting bool          // or the wait is over, and not all of these rows are deleted yet
@@ -30,17 +30,17 @@ type clockGuard struct {
 	since   time.Duration // when the wait began, after began
 }
 
-func newClockGuard(logger *zap.Logger) *clockGuard {
-	return &clockGuard{logger: logger, began: time.Now()}
+func NewClockGuard(logger *zap.Logger) *ClockGuard {
+	return &ClockGuard{logger: logger, Began: time.Now()}
 }
 
-// holds reports whether rows must not be deleted by age yet. Span is the time that the rows to delete
-// are of, at the time now.
-func (g *clockGuard) holds(now time.Time, span time.Duration) bool {
+// Holds reports whether rows must not be deleted by age yet. Span is the time that the rows to
+// delete are of, at the time now.
+func (g *ClockGuard) Holds(now time.Time, span time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now = now.Round(0) // without the monotonic clock
-	elapsed := time.Since(g.began)
+	elapsed := time.Since(g.Began)
 	if span <= maxPruned {
 		g.waiting = false
 		return false

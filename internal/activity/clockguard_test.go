@@ -33,11 +33,11 @@ func TestAClockThatJumpedDeletesRowsOnlyAfterAnHour(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				core, logs := observer.New(zapcore.WarnLevel)
-				g, wall := newClockGuard(zap.New(core)), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+				g, wall := NewClockGuard(zap.New(core)), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 				for i, s := range c.steps {
 					time.Sleep(s.after)
 					wall = wall.Add(s.after + s.jump)
-					if holds := g.holds(wall, s.span); holds != s.holds {
+					if holds := g.Holds(wall, s.span); holds != s.holds {
 						t.Errorf("step %d: %v", i, holds)
 					}
 				}

@@ -46,16 +46,16 @@ func (d *daySums) add(s daySubject, sums *Sums) bool {
 		sum = new(Sums)
 		d.sums[s] = sum
 	}
-	sum.add(sums)
+	sum.Add(sums)
 	return true
 }
 
 // Daily implements Log. It takes the sums of the roll-up where they are those of the records, also
 // of days whose records are deleted. What only records can answer reads every one of f's tenant and
-// time, within the ten seconds of any query: filters that the roll-up does not have, parts of a day,
-// and the calls of a day to models that no provider has, because the roll-up leaves out their names. If
-// those days have too many records, the names of the older ones stay "".
-func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
+// time, within the ten seconds of any query: filters that the roll-up does not have, parts of a
+// day, and the calls of a day to models that no provider has, because the roll-up leaves out their
+// names. If those days have too many records, the names of the older ones stay "".
+func (u Reader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	f.Limit, f.Cursor = 0, ""
 	if err := f.check(); err != nil {
 		return nil, err
@@ -63,9 +63,9 @@ func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	var sums daySums
 	rolledUp := f.wholeDays()
 	if rolledUp {
-		err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) (err error) {
-			sums = daySums{map[daySubject]*Sums{}, u.maxDays}
-			if rolledUp = at.state().complete(); rolledUp {
+		err := u.engine.Snapshot(ctx, func(ctx context.Context, at Snapshot) (err error) {
+			sums = daySums{map[daySubject]*Sums{}, u.Bounds.Days}
+			if rolledUp, _ = at.State(); rolledUp {
 				err = u.sumDays(ctx, at, &f, &sums)
 			}
 			return err
@@ -75,10 +75,10 @@ func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 		}
 	}
 	if !rolledUp {
-		sums = daySums{map[daySubject]*Sums{}, u.maxDays}
+		sums = daySums{map[daySubject]*Sums{}, u.Bounds.Days}
 		fits := true
-		err := u.log.walk(ctx, f, func(_ int64, r *Record) bool {
-			of := r.sums()
+		err := u.walk(ctx, f, func(_ int64, r *Record) bool {
+			of := SumsOf(r)
 			fits = sums.add(subjectOf(r), &of)
 			return fits
 		})
@@ -92,7 +92,7 @@ func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 	days := make([]Day, 0, len(sums.sums))
 	for s, sum := range sums.sums {
 		if sum.Requests > 0 {
-			days = append(days, Day{Date: dateOf(s.day), Model: s.model, Provider: s.provider, Sums: *sum})
+			days = append(days, Day{Date: Date(s.day), Model: s.model, Provider: s.provider, Sums: *sum})
 		}
 	}
 	slices.SortFunc(days, func(a, b Day) int {
@@ -102,26 +102,27 @@ func (u sumReader) Daily(ctx context.Context, f Filter) ([]Day, error) {
 }
 
 func subjectOf(r *Record) daySubject {
-	return daySubject{r.CreatedAt.UnixNano() / days.unit, r.Model, r.Provider}
+	return daySubject{r.CreatedAt.UnixNano() / Days.Unit, r.Model, r.Provider}
 }
 
-func dateOf(day int64) string { return time.Unix(0, day*days.unit).UTC().Format(time.DateOnly) }
+// Date is the date of a day since 1970.
+func Date(day int64) string { return time.Unix(0, day*Days.Unit).UTC().Format(time.DateOnly) }
 
 // wholeDays reports whether f has only filters of the roll-up, and a time of whole days.
 func (f *Filter) wholeDays() bool {
-	from, to := f.span()
+	from, to := f.Span()
 	rest := *f
 	rest.Tenant, rest.AllTenants, rest.Date, rest.From, rest.To = "", false, "", time.Time{}, time.Time{}
 	rest.Model, rest.Provider, rest.Key, rest.Code, rest.Daily = "", "", "", "", false
-	return rest == Filter{} && from%days.unit == 0 && (f.To.IsZero() && f.Date == "" || to%days.unit == 0)
+	return rest == Filter{} && from%Days.Unit == 0 && (f.To.IsZero() && f.Date == "" || to%Days.Unit == 0)
 }
 
-// sumDays adds the days of the roll-up that f selects, and from the records the calls whose model the
-// roll-up does not name, except up to the day pruned.
-func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *daySums) error {
+// sumDays adds the days of the roll-up that f selects, and from the records the calls whose model
+// the roll-up does not name, except up to the day pruned.
+func (u Reader) sumDays(ctx context.Context, at Snapshot, f *Filter, sums *daySums) error {
 	part, err := dailySpan(ctx, at, f)
-	pruned := at.state().pruned
-	if err != nil || part.start >= part.end {
+	_, pruned := at.State()
+	if err != nil || part.Start >= part.End {
 		return err
 	}
 	unnamed := map[int64]bool{} // days
@@ -130,12 +131,12 @@ func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *da
 		sums    Sums
 	}
 	var unrouted []refused // calls that were sent to no provider
-	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, by: []string{"model", "provider"}}
-	err = at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
-		if r.unnamed > 0 && r.start > pruned {
-			unnamed[r.start] = true
+	q := SumQuery{tenant: f.Tenant, all: f.AllTenants, provider: f.Provider, key: f.Key, code: f.Code, By: []string{"model", "provider"}}
+	err = readSums(ctx, at, &q, part, func(r *rollupSums) (*histograms, error) {
+		if r.unnamed > 0 && r.Start > pruned {
+			unnamed[r.Start] = true
 		}
-		s := daySubject{r.start, string(r.names[0]), string(r.names[1])}
+		s := daySubject{r.Start, string(r.Names[0]), string(r.Names[1])}
 		switch {
 		case f.Model != "" && s.model != f.Model:
 		case s.provider == "":
@@ -158,10 +159,10 @@ func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *da
 			break
 		}
 		of := *f
-		of.Date, of.From, of.To = dateOf(day), time.Time{}, time.Time{}
+		of.Date, of.From, of.To = Date(day), time.Time{}, time.Time{}
 		fits := true
-		err = at.walk(ctx, &of, func(_ int64, r *Record) bool {
-			of := r.sums()
+		err = at.Walk(ctx, &of, func(_ int64, r *Record) bool {
+			of := SumsOf(r)
 			fits = r.Provider != "" || sums.add(subjectOf(r), &of)
 			return fits
 		})
@@ -176,16 +177,16 @@ func (u sumReader) sumDays(ctx context.Context, at snapshot, f *Filter, sums *da
 // a second. A caller with one invented name a day must not make the daily sums of many calls fail.
 const maxNamedRows = 300_000
 
-// dropLargeDays removes days from a set until the others have at most maxRows records of f's tenants.
-// The newest stay.
-func (u sumReader) dropLargeDays(ctx context.Context, at snapshot, f *Filter, part span, set map[int64]bool) error {
+// dropLargeDays removes days from a set until the others have at most maxRows records of f's
+// tenants. The newest stay.
+func (u Reader) dropLargeDays(ctx context.Context, at Snapshot, f *Filter, part Span, set map[int64]bool) error {
 	records := map[int64]int64{}
-	q := rollupQuery{tenant: f.Tenant, all: f.AllTenants, by: []string{"tenant"}}
-	err := at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
-		records[r.start] += r.sums.Requests
+	q := SumQuery{tenant: f.Tenant, all: f.AllTenants, By: []string{"tenant"}}
+	err := readSums(ctx, at, &q, part, func(r *rollupSums) (*histograms, error) {
+		records[r.Start] += r.sums.Requests
 		return nil, nil
 	})
-	left := int64(u.maxRows)
+	left := int64(u.Bounds.NamedRows)
 	for _, day := range slices.Backward(slices.Sorted(maps.Keys(set))) {
 		if left -= records[day]; left < 0 {
 			delete(set, day)
@@ -195,41 +196,41 @@ func (u sumReader) dropLargeDays(ctx context.Context, at snapshot, f *Filter, pa
 }
 
 // dailySpan returns the days of the roll-up within f's time.
-func dailySpan(ctx context.Context, at snapshot, f *Filter) (span, error) {
-	start, end, err := at.days(ctx)
-	from, to := f.span()
-	return span{&days, max(start, from/days.unit), min(end, to/days.unit)}, err
+func dailySpan(ctx context.Context, at Snapshot, f *Filter) (Span, error) {
+	start, end, err := at.Days(ctx)
+	from, to := f.Span()
+	return Span{&Days, max(start, from/Days.Unit), min(end, to/Days.Unit)}, err
 }
 
 // Costs implements Log. It returns the sums of the days of a tenant, or of one of its keys unless that is "". They are of
 // all models together, so that their number is bounded: Model and Provider are empty.
-func (u sumReader) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
+func (u Reader) Costs(ctx context.Context, tenant, key string) ([]Day, error) {
 	sums := map[int64]*Sums{}
 	add := func(day int64, s *Sums) {
 		if sums[day] == nil {
 			sums[day] = new(Sums)
 		}
-		sums[day].add(s)
+		sums[day].Add(s)
 	}
 	complete := false
-	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) error {
-		if complete = at.state().complete(); !complete {
+	err := u.engine.Snapshot(ctx, func(ctx context.Context, at Snapshot) error {
+		if complete, _ = at.State(); !complete {
 			return nil
 		}
 		part, err := dailySpan(ctx, at, &Filter{})
-		if err != nil || part.start >= part.end {
+		if err != nil || part.Start >= part.End {
 			return err
 		}
-		q := rollupQuery{tenant: tenant, key: key, by: []string{"key"}}
-		return at.sums(ctx, &q, part, func(r *rollupSums) (*histograms, error) {
-			add(r.start, &r.sums)
+		q := SumQuery{tenant: tenant, key: key, By: []string{"key"}}
+		return readSums(ctx, at, &q, part, func(r *rollupSums) (*histograms, error) {
+			add(r.Start, &r.sums)
 			return nil, nil
 		})
 	})
 	if err == nil && !complete {
-		err = u.log.walk(ctx, Filter{Tenant: tenant, Key: key}, func(_ int64, r *Record) bool {
-			of := r.sums()
-			add(r.CreatedAt.UnixNano()/days.unit, &of)
+		err = u.walk(ctx, Filter{Tenant: tenant, Key: key}, func(_ int64, r *Record) bool {
+			of := SumsOf(r)
+			add(r.CreatedAt.UnixNano()/Days.Unit, &of)
 			return true
 		})
 	}
@@ -238,7 +239,7 @@ func (u sumReader) Costs(ctx context.Context, tenant, key string) ([]Day, error)
 	}
 	all := make([]Day, 0, len(sums))
 	for _, day := range slices.Sorted(maps.Keys(sums)) {
-		all = append(all, Day{Date: dateOf(day), Sums: *sums[day]})
+		all = append(all, Day{Date: Date(day), Sums: *sums[day]})
 	}
 	return all, nil
 }

@@ -4,19 +4,20 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
-// errDamaged means that this version cannot have written the row.
-var errDamaged = errors.New("damaged activity row")
+// ErrDamaged means that this version cannot have written the row.
+var ErrDamaged = errors.New("damaged activity row")
 
 // rawHash is the length of a SHA-256.
 const rawHash = 32
 
-// encode appends the data of r to b.
-func (r *Record) encode(b []byte) []byte {
+// Encode appends the data of r to b.
+func Encode(b []byte, r *Record) []byte {
 	flags := len(b) + 1
 	b = append(b, dataVersion, 0)
 	if r.Stream {
@@ -136,8 +137,8 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// decode sets all of r except the tenant and the time. The texts share one copy of data.
-func (r *Record) decode(data []byte) error {
+// Decode sets all of r except the tenant and the time. The texts share one copy of data.
+func Decode(data []byte, r *Record) error {
 	in := reader{text: string(data)}
 	if err := in.record(r, data); err != nil {
 		return err
@@ -148,9 +149,9 @@ func (r *Record) decode(data []byte) error {
 	return nil
 }
 
-// borrow is decode without KeyHash and without memory of its own: the texts are valid as long as data is,
-// the lists until the next row is borrowed.
-func (r *Record) borrow(data []byte) error {
+// Borrow is Decode without KeyHash and without memory of its own: the texts are valid as long as
+// data is, the lists until the next row is borrowed.
+func Borrow(data []byte, r *Record) error {
 	in := reader{text: unsafe.String(unsafe.SliceData(data), len(data)), tried: r.Attempted[:0], skipped: r.Skipped[:0]}
 	return in.record(r, data)
 }
@@ -158,7 +159,7 @@ func (r *Record) borrow(data []byte) error {
 // record sets r from data.
 func (in *reader) record(r *Record, data []byte) error {
 	if len(data) < 2 || data[0] != dataVersion && data[0] != dataVersion+withUnits {
-		return errDamaged
+		return ErrDamaged
 	}
 	flags := data[1]
 	*r = Record{Tenant: r.Tenant, CreatedAt: r.CreatedAt, Stream: flags&flagStream != 0, Priced: flags&flagPriced != 0}
@@ -181,7 +182,7 @@ func (in *reader) record(r *Record, data []byte) error {
 	bits := uint64(0)
 	if flags&flagAdded != 0 {
 		if bits = in.size(); bits == 0 || bits>>len(added) != 0 { // of a later version
-			return errDamaged
+			return ErrDamaged
 		}
 	}
 	for i := range added {
@@ -190,33 +191,16 @@ func (in *reader) record(r *Record, data []byte) error {
 		}
 	}
 	if in.bad || len(in.rest) > 0 {
-		return errDamaged
+		return ErrDamaged
 	}
 	return nil
 }
 
-// packHex halves a hash. It accepts only the lower-case form that decode writes.
+// packHex halves a hash. It accepts only the lower-case form that Decode writes.
 func packHex(s string) (hash [rawHash]byte, ok bool) {
-	if len(s) != 2*rawHash {
+	if len(s) != 2*rawHash || s != strings.ToLower(s) {
 		return hash, false
 	}
-	for i := range hash {
-		high, low := digit(s[2*i]), digit(s[2*i+1])
-		if high|low > 15 {
-			return hash, false
-		}
-		hash[i] = high<<4 | low
-	}
-	return hash, true
-}
-
-// digit returns more than 15 if c is not a lower-case hexadecimal digit.
-func digit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 255
+	_, err := hex.Decode(hash[:], []byte(s))
+	return hash, err == nil
 }

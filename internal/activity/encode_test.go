@@ -48,16 +48,16 @@ func TestDataRoundTrip(t *testing.T) {
 	for _, want := range []Record{{}, filled(), packed, upper, notHex, first, priced, attempted, skipped, anonymous, {User: "ada"},
 		{Workstation: "desk"}, {Ended: "client"}, {BytesUp: 1}, {BytesDown: 1}, {Method: "ping"}, {IsError: true}, {AnswerBytes: 1}, {Recording: "r"}} {
 		got := Record{Tenant: want.Tenant, CreatedAt: want.CreatedAt, Code: "left over"}
-		data := want.encode([]byte("before"))
-		if err := got.decode(data[len("before"):]); err != nil || !reflect.DeepEqual(got, want) {
+		data := Encode([]byte("before"), &want)
+		if err := Decode(data[len("before"):], &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 		}
 		for n := range len(data) - len("before") {
-			if err := new(Record).decode(data[len("before"):][:n]); !errors.Is(err, errDamaged) {
+			if err := Decode(data[len("before"):][:n], new(Record)); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("cut to %d bytes: %v", n, err)
 			}
 		}
-		if err := new(Record).decode(append(data[len("before"):], 0)); !errors.Is(err, errDamaged) {
+		if err := Decode(append(data[len("before"):], 0), new(Record)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("with a byte more: %v", err)
 		}
 	}
@@ -67,23 +67,23 @@ func TestDataRoundTrip(t *testing.T) {
 // unchanged.
 func FuzzDecode(f *testing.F) {
 	r := filled()
-	f.Add(r.encode(nil))
-	f.Add((&Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}).encode(nil))
-	f.Add((&Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}).encode(nil))
-	f.Add((&Record{Skipped: []Skipped{{"acme/m", "cooling", ""}}}).encode(nil))
-	f.Add((&Record{User: "ada@example.com"}).encode(nil))
-	f.Add((&Record{Method: "tools/call", IsError: true, RequestBytes: 1, AnswerBytes: 2}).encode(nil))
+	f.Add(Encode(nil, &r))
+	f.Add(Encode(nil, &Record{KeyHash: strings.Repeat("ab", 32), Latency: time.Second}))
+	f.Add(Encode(nil, &Record{Attempted: []Attempt{{"acme/m", 200, "", 1}}}))
+	f.Add(Encode(nil, &Record{Skipped: []Skipped{{"acme/m", "cooling", ""}}}))
+	f.Add(Encode(nil, &Record{User: "ada@example.com"}))
+	f.Add(Encode(nil, &Record{Method: "tools/call", IsError: true, RequestBytes: 1, AnswerBytes: 2}))
 	f.Add([]byte{dataVersion + withUnits + 1, 0})
 	f.Add([]byte{dataVersion, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r, again Record
-		if err := r.decode(data); err != nil {
-			if !errors.Is(err, errDamaged) {
+		if err := Decode(data, &r); err != nil {
+			if !errors.Is(err, ErrDamaged) {
 				t.Fatal(err)
 			}
 			return
 		}
-		if err := again.decode(r.encode(nil)); err != nil || !reflect.DeepEqual(again, r) {
+		if err := Decode(Encode(nil, &r), &again); err != nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("got %+v, %v\nwant %+v", again, err, r)
 		}
 	})
@@ -104,24 +104,24 @@ func TestTheLayoutOfDataIsKept(t *testing.T) {
 		"7008656e645f7475726e09657374696d61746564cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd" +
 		"cdcdcdcd1a1c046c6162310b7669657765725f6c6566741802e807160b726f757465722f624065750c7365727665725f" +
 		"6572726f720608023061146b6579206465763a20726174652031302f6d696e010f616461406578616d706c652e636f6d"
-	if got := fmt.Sprintf("%x", r.encode(nil)); got != want {
+	if got := fmt.Sprintf("%x", Encode(nil, &r)); got != want {
 		t.Errorf("the data are\n%s, not\n%s", got, want)
 	}
 	tool := Record{Method: "tools/call", IsError: true, RequestBytes: 15, AnswerBytes: 16}
-	if got := fmt.Sprintf("%x", tool.encode(nil)); got != "0180000000000000000000000000000000000000000000000000803c0a746f6f6c732f63616c6c1e20" {
+	if got := fmt.Sprintf("%x", Encode(nil, &tool)); got != "0180000000000000000000000000000000000000000000000000803c0a746f6f6c732f63616c6c1e20" {
 		t.Errorf("the data of a call of a tool are %s", got)
 	}
 	skipping := Record{Skipped: []Skipped{{"a/m", "cooling", "b"}}}
-	if got := fmt.Sprintf("%x", skipping.encode(nil)); got != "0180000000000000000000000000000000000000000000000000808010"+"0203612f6d07636f6f6c696e670162" {
+	if got := fmt.Sprintf("%x", Encode(nil, &skipping)); got != "0180000000000000000000000000000000000000000000000000808010"+"0203612f6d07636f6f6c696e670162" {
 		t.Errorf("the data of a call that skipped a target are %s", got)
 	}
 	older := Record{User: "ada", Units: units.Counts{units.AudioInput: 300, units.Images: 2}}
-	data := older.encode(nil)
+	data := Encode(nil, &older)
 	if got := fmt.Sprintf("%x", data); got != "0280000000000000000000d804000000000400000000000000000000000000000000000103616461" {
 		t.Errorf("the data of a row with units are %s", got)
 	}
 	var got Record // units that were added as fields, after a user
-	if err := got.decode([]byte("\x01\x80" + strings.Repeat("\x00", 24) + "\x43\x03ada\xd8\x04\x04")); err != nil || !reflect.DeepEqual(got, older) {
+	if err := Decode([]byte("\x01\x80"+strings.Repeat("\x00", 24)+"\x43\x03ada\xd8\x04\x04"), &got); err != nil || !reflect.DeepEqual(got, older) {
 		t.Errorf("an older row is %+v, %v", got, err)
 	}
 }
@@ -135,7 +135,7 @@ func TestListsOfBorrowedRowsStayApart(t *testing.T) {
 			want.Attempted = append(want.Attempted, Attempt{Target: fmt.Sprint("asked ", n, i), Status: 503})
 			want.Skipped = append(want.Skipped, Skipped{Target: fmt.Sprint("skipped ", n, i), Code: "cooling"})
 		}
-		if err := r.borrow(want.encode(nil)); err != nil || !reflect.DeepEqual(r, want) {
+		if err := Borrow(Encode(nil, &want), &r); err != nil || !reflect.DeepEqual(r, want) {
 			t.Errorf("got  %+v, %v\nwant %+v", r, err, want)
 		}
 	}

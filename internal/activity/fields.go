@@ -38,8 +38,8 @@ const (
 func (f Form) Has(form Form) bool { return f&form != 0 }
 
 // Fields are the fields of a record, in the order of their members in JSON. The data of a row (see
-// encode), JSON, CSV, the console and the commands are made from this list. A new field is a field of
-// Record and a row at the end.
+// Encode), JSON, CSV, the console and the commands are made from this list. A new field is a field
+// of Record and a row at the end.
 var Fields = []Field{
 	{Name: "model", Of: func(r *Record) any { return &r.Model }, Form: InItem},
 	{Name: "provider_name", Of: func(r *Record) any { return &r.Provider }, Form: InItem},

@@ -68,8 +68,8 @@ var textFilters = []struct {
 // codeFilter is the filter that takes AnyCode and UpstreamFailures.
 const codeFilter = "code"
 
-// As the Code of a query, AnyCode selects all calls that were refused or failed, and UpstreamFailures
-// those that failed at a provider or an MCP server.
+// As the Code of a query, AnyCode selects all calls that were refused or failed, and
+// UpstreamFailures those that failed at a provider or an MCP server.
 const (
 	AnyCode          = "*"
 	UpstreamFailures = "upstream"
@@ -130,23 +130,19 @@ func (f *Filter) check() error {
 	return err
 }
 
-// after is the position that Cursor names, the zero value for none.
-func (f *Filter) after() cursor {
+// After is the position that Cursor names, the zero value for none.
+func (f *Filter) After() Cursor {
 	at, _ := parseCursor(f.Cursor) // it was checked
 	return at
 }
 
-// maxMerged is from how many tenants on their rows are sorted, not merged in the order of an index.
-// SQLite takes 500 parts of a query.
-const maxMerged = 400
+// StatusBytes are the bytes of the status in the data of a row: the number behind its first two
+// bytes (see Encode).
+func (f *Filter) StatusBytes() []byte { return binary.AppendVarint(nil, int64(f.Status)) }
 
-// statusBytes are the bytes of the status in the data of a row: the number behind its first two bytes (see
-// encode).
-func (f *Filter) statusBytes() []byte { return binary.AppendVarint(nil, int64(f.Status)) }
-
-// parts are what the data of each row has that f selects. Other rows may have it too: matches judges
-// them. A row that SQL leaves out costs a tenth of one that is read.
-func (f *Filter) parts() (all [][]byte) {
+// Parts are what the data of each row has that f selects. Other rows may have it too: matches
+// judges them. A row that SQL leaves out costs a tenth of one that is read.
+func (f *Filter) Parts() (all [][]byte) {
 	for _, t := range textFilters {
 		if text := *t.want(f); text != "" && (t.name != codeFilter || !selectsCodes(text)) {
 			all = append(all, appendText(nil, text))
@@ -158,42 +154,9 @@ func (f *Filter) parts() (all [][]byte) {
 	return all
 }
 
-// source is the query that SQL answers: the rows of a time of some tenants, newest first, without most
-// of those that f does not select.
-func (f *Filter) source(tenants []string) (string, []any) {
-	const order = " ORDER BY created_at DESC, seq DESC"
-	cond, times := "", []any{}
-	and := func(c string, v ...any) { cond += " AND " + c; times = append(times, v...) }
-	from, to := f.span()
-	if from > 0 {
-		and("created_at >= ?", from)
-	}
-	if to < math.MaxInt64 {
-		and("created_at < ?", to)
-	}
-	if at := f.after(); at != (cursor{}) {
-		and("(created_at, seq) < (?, ?)", at.created, at.seq)
-	}
-	if f.Status != 0 {
-		and("substr(data, 3, 2) = ?", f.statusBytes())
-	}
-	for _, part := range f.parts() {
-		and("instr(data, ?) > 0", part)
-	}
-	if len(tenants) > maxMerged {
-		return "SELECT " + columns + " FROM activity WHERE true" + cond + order, times
-	}
-	part := "SELECT " + columns + " FROM activity WHERE tenant = ?" + cond
-	var args []any
-	for _, tenant := range tenants {
-		args = append(append(args, tenant), times...)
-	}
-	return strings.Repeat(part+" UNION ALL ", len(tenants)-1) + part + order, args
-}
-
-// span returns the range that Date, From and To allow together, in nanoseconds since 1970: from the
+// Span returns the range that Date, From and To allow together, in nanoseconds since 1970: from the
 // first to before the second.
-func (f *Filter) span() (from, to int64) {
+func (f *Filter) Span() (from, to int64) {
 	from, to = 0, math.MaxInt64
 	if f.Date != "" {
 		d, _ := day(f.Date)
@@ -208,8 +171,8 @@ func (f *Filter) span() (from, to int64) {
 	return from, to
 }
 
-// matches checks what SQL does not. check has clipped the texts as Append clips those of records.
-func (f *Filter) matches(r *Record) bool {
+// Matches checks what SQL does not. check has clipped the texts as Append clips those of records.
+func (f *Filter) Matches(r *Record) bool {
 	for _, t := range textFilters {
 		want := *t.want(f)
 		if want != "" && want != t.of(r) && (t.name != codeFilter || !codeMatches(want, r.Code)) {

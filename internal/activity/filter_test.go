@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/activitytest"
 )
 
 func TestParseFilter(t *testing.T) {
@@ -78,9 +80,14 @@ func FuzzParseFilter(f *testing.F) {
 	for _, s := range []string{"", "date=2026-05-04&limit=3", "from=0&to=2262-04-10&status=200", "cursor=AQAAAAAAAAAAAAAAAAAAAAE", "request_id=%00%ff", "from=2262-04-11T00:00:00Z"} {
 		f.Add(s)
 	}
-	_, log := open(f, store.Options{})
+	st, err := store.Open(f.TempDir(), store.Options{Schemas: []store.Schema{sqliteactivity.Schema}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer st.Close()
+	log := sqliteactivity.New(st)
 	for i, tenant := range []string{"default", "other"} {
-		r := record(i)
+		r := activitytest.Call(i)
 		r.Tenant = tenant
 		log.Append(r)
 	}

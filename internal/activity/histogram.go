@@ -67,14 +67,14 @@ func (hs *histograms) add(encoded []byte) (rest []byte, err error) {
 		}
 		var ok bool
 		if encoded, ok = h.add(encoded); !ok {
-			return nil, errDamaged
+			return nil, ErrDamaged
 		}
 	}
 	return encoded, nil
 }
 
-// add adds an encoded histogram, or skips it if h is nil, and returns what follows it. A series of a
-// month calls it some 100,000 times, so it does without buckets.
+// add adds an encoded histogram, or skips it if h is nil, and returns what follows it. A series of
+// a month calls it some 100,000 times, so it does without buckets.
 func (h *histogram) add(encoded []byte) (rest []byte, ok bool) {
 	if len(encoded) < 2 {
 		return nil, false
@@ -119,8 +119,8 @@ func uvarints(b []byte) (x, y uint64, rest []byte) {
 	return x, y, b[n+m:]
 }
 
-// append appends the encoding of the histogram: the number of buckets, in two bytes, then of each the
-// distance to the one before, and its count.
+// append appends the encoding of the histogram: the number of buckets, in two bytes, then of each
+// the distance to the one before, and its count.
 func (h *histogram) append(b []byte) []byte {
 	at, n, last := len(b), 0, 0
 	b = append(b, 0, 0)

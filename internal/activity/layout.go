@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// The data of a row: one byte of version, one of flags, the numbers that each row has, the units if the
-// version has them, the texts that each row has, then the parts that the flags name. Numbers are varints, texts follow their length. The tenant and the time have
-// columns of their own.
+// The data of a row: one byte of version, one of flags, the numbers that each row has, the units if
+// the version has them, the texts that each row has, then the parts that the flags name. Numbers
+// are varints, texts follow their length. The tenant and the time have columns of their own.
 const dataVersion = 1
 
 const (
@@ -48,8 +48,8 @@ type part struct {
 	fields []place
 }
 
-// place is where a field is in a Record. Each call, and each row of a series by the minute, reads all
-// fields: by Field.Of that takes twice as long.
+// place is where a field is in a Record. Each call, and each row of a series by the minute, reads
+// all fields: by Field.Of that takes twice as long.
 type place struct {
 	name   string
 	kind   kind

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -30,9 +31,15 @@ func (e *ParamError) Unwrap() error {
 	return nil
 }
 
-// parsers has a row for each parameter of GET /api/v1/activity, with those of textFilters. A parameter with a nil row is
-// accepted and ignored: the OpenRouter SDKs have it, but we have no users or workspaces. Each
-// returns what is wrong with the value, or "".
+// Refused reports whether a query failed because of what it asks for.
+func Refused(err error) bool {
+	var param *ParamError
+	return errors.As(err, &param) || errors.Is(err, ErrBadCursor) || errors.Is(err, ErrTooManyDays)
+}
+
+// parsers has a row for each parameter of GET /api/v1/activity, with those of textFilters. A
+// parameter with a nil row is accepted and ignored: the OpenRouter SDKs have it, but we have no
+// users or workspaces. Each returns what is wrong with the value, or "".
 var parsers = map[string]func(*Filter, string) string{
 	"request_id":     func(f *Filter, v string) string { f.RequestID = v; return "" },
 	"api_key_hash":   parseKeyHash,

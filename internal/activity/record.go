@@ -1,14 +1,14 @@
 // Package activity keeps one record of every model call and VNC session and answers queries about
 // them.
 //
-//	log := activity.New(st)
+//	log := sqlite.New(st)
 //	log.Append(&activity.Record{ID: id, Tenant: "default", …})   // about 1 us, never waits for a disk
 //	filter, err := activity.ParseFilter(r.URL.Query())
 //	filter.Tenant = caller.Tenant
 //	page, err := log.Query(ctx, filter)                          // includes every record appended before
 //
 // A record has names, counts, times and money; never a prompt, an answer or a secret. Rows are in
-// the store's database ([Schema]) and are deleted by age and size ([Pruner]). Budgets are not
+// the tables of an [Engine], and are deleted by age and size ([Retention]). Budgets are not
 // computed from them.
 package activity
 
@@ -63,11 +63,11 @@ type Record struct {
 	RefusedBy string
 	// Latency is until the last byte, FirstToken until the first one of a stream.
 	Latency, FirstToken time.Duration
-	// Queued is the part of Latency in which the call waited for a concurrency slot. Overhead is the
-	// part in which it neither waited there nor for a provider or the client.
+	// Queued is the part of Latency in which the call waited for a concurrency slot. Overhead is
+	// the part in which it neither waited there nor for a provider or the client.
 	Queued, Overhead time.Duration
-	// TraceID is the call's trace, 32 hexadecimal digits: the one that is recorded, else the one that the
-	// caller named, else "".
+	// TraceID is the call's trace, 32 hexadecimal digits: the one that is recorded, else the one
+	// that the caller named, else "".
 	TraceID string
 	// FinishReason is the answered one, NativeFinishReason the provider's.
 	FinishReason, NativeFinishReason                              string
@@ -95,8 +95,8 @@ type Record struct {
 	// Ended is why a VNC session ended; BytesUp went to the workstation, BytesDown to the viewer.
 	Ended              string
 	BytesUp, BytesDown int64
-	// Role is "guest" or "agent" for a VNC session of one. Actions, Screenshots and Typed are what an
-	// agent did: Typed is how many characters it has typed.
+	// Role is "guest" or "agent" for a VNC session of one. Actions, Screenshots and Typed are what
+	// an agent did: Typed is how many characters it has typed.
 	Role                        string
 	Actions, Screenshots, Typed int64
 	// Recording is the ID of the recording that a session has left, or that a request is about.
@@ -136,8 +136,8 @@ const (
 	maxCost   = 1 << 53
 )
 
-// bound shortens what a peer has sized.
-func (r *Record) bound() {
+// Bound shortens what a peer has sized.
+func Bound(r *Record) {
 	for i := range Fields {
 		switch v := Fields[i].Of(r).(type) {
 		case *string:

@@ -2,14 +2,13 @@ package activity
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"time"
 )
 
-// The roll-up sums the records of each UTC hour, and of each UTC day, by tenant, key, model, provider
-// and code. It is written in the transaction of the rows, so that its sums are theirs, and it is kept
-// longer. The time is the start of an hour or day, counted in hours or days since 1970.
+// The roll-up sums the records of each UTC hour, and of each UTC day, by tenant, key, model,
+// provider and code. It is written in the transaction of the rows, so that its sums are theirs, and
+// it is kept longer. The time is the start of an hour or day, counted in hours or days since 1970.
 //
 // A record counts in the hour of its CreatedAt, which may be long ago: a session ends when it ends.
 
@@ -19,13 +18,11 @@ const maxTallies = 4096
 // maxSamples bounds the memory of a combination that is kept, as a number of calls.
 const maxSamples = 1024
 
-// level is one of the tables of the roll-up.
-type level struct {
-	unit            int64 // nanoseconds
-	table           string
-	get, put, count string
-	prune, clear    string
-	maxKey          int // rows of an hour or a day that one key can have
+// Level is one of the tables of the roll-up.
+type Level struct {
+	Unit   int64 // nanoseconds
+	Table  string
+	maxKey int // rows of an hour or a day that one key can have
 }
 
 // Callers invent names of models, and a provider may take every name. So one key makes at most this
@@ -33,27 +30,16 @@ type level struct {
 const maxKeyHours, maxKeyDays = 200, 500
 
 var (
-	hours = makeLevel("activity_hours", time.Hour, maxKeyHours)
-	days  = makeLevel("activity_days", 24*time.Hour, maxKeyDays)
+	Hours = Level{int64(time.Hour), "activity_hours", maxKeyHours}
+	Days  = Level{int64(24 * time.Hour), "activity_days", maxKeyDays}
 )
 
-func makeLevel(table string, unit time.Duration, maxKey int) level {
-	const subject = "start, tenant, key, model, provider, code"
-	first := func(cond string) string {
-		return fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE start %[3]s ? ORDER BY %[2]s LIMIT ?)", table, subject, cond)
-	}
-	return level{
-		unit: int64(unit), table: table, maxKey: maxKey,
-		get:   "SELECT data FROM " + table + " WHERE start = ? AND tenant = ? AND key = ? AND model = ? AND provider = ? AND code = ?",
-		put:   "INSERT OR REPLACE INTO " + table + " (" + subject + ", data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		count: "SELECT count(*) FROM " + table + " WHERE start = ? AND tenant = ? AND key = ?",
-		prune: first("<"), clear: first(">="),
-	}
-}
+// SumColumns are the columns that name a row of the roll-up, in their order.
+const SumColumns = "start, tenant, key, model, provider, code"
 
 // rollupWriter sums rows in memory before they are written: one row per hour and combination. It is
 // used by the store's writer only.
-type rollupWriter struct {
+type RollUp struct {
 	index   map[string]int // by subject, of tallies
 	tallies []tally
 	subject []byte // is reused
@@ -70,8 +56,8 @@ type tally struct {
 	samples                            [numHists][]uint16 // buckets
 }
 
-// reset forgets what an earlier batch has left, which may have failed.
-func (u *rollupWriter) reset() {
+// Reset forgets what an earlier batch has left, which may have failed.
+func (u *RollUp) Reset() {
 	if u.index == nil || len(u.index) > maxTallies {
 		u.index, u.tallies = map[string]int{}, nil
 	}
@@ -79,14 +65,14 @@ func (u *rollupWriter) reset() {
 	u.tallies = u.tallies[:0]
 }
 
-// add adds a row: its tenant, its time in nanoseconds since 1970, its data.
-func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
+// Add adds a row: its tenant, its time in nanoseconds since 1970, its data.
+func (u *RollUp) Add(tenant string, created int64, data []byte) error {
 	r := &u.row
-	if err := r.borrow(data); err != nil {
+	if err := Borrow(data, r); err != nil {
 		return err
 	}
-	t, sums := u.tally(tenant, created, r), r.sums()
-	t.sums.add(&sums)
+	t, sums := u.tally(tenant, created, r), SumsOf(r)
+	t.sums.Add(&sums)
 	if r.unnamed() {
 		t.unnamed++
 	}
@@ -98,21 +84,29 @@ func (u *rollupWriter) add(tenant string, created int64, data []byte) error {
 	return nil
 }
 
-// remove takes off the row of a call that was taken for crashed. It was sent to no provider, as far as
-// is known, so it is in no histogram.
-func (u *rollupWriter) remove(tenant string, created int64, data []byte) error {
+// Remove takes off the row of a call that was taken for crashed. It was sent to no provider, as far
+// as is known, so it is in no histogram.
+func (u *RollUp) Remove(tenant string, created int64, data []byte) error {
 	r := &u.row
-	if err := r.borrow(data); err != nil {
+	if err := Borrow(data, r); err != nil {
 		return err
 	}
-	negative := r.sums().negative()
-	u.tally(tenant, created, r).sums.add(&negative)
+	negative := SumsOf(r).negative()
+	u.tally(tenant, created, r).sums.Add(&negative)
 	return nil
 }
 
+// Sum returns the sums of what was added.
+func (u *RollUp) Sum() (all Sums) {
+	for i := range u.tallies {
+		all.Add(&u.tallies[i].sums)
+	}
+	return all
+}
+
 // tally returns the tally of a row.
-func (u *rollupWriter) tally(tenant string, created int64, r *Record) *tally {
-	hour := created / hours.unit
+func (u *RollUp) tally(tenant string, created int64, r *Record) *tally {
+	hour := created / Hours.Unit
 	b := binary.BigEndian.AppendUint64(u.subject[:0], uint64(hour))
 	for _, text := range [...]string{tenant, r.Key, r.summedModel(), r.Provider, r.Code} {
 		b = appendText(b, text)
@@ -145,9 +139,9 @@ func (t *tally) begin(hour int64, tenant string, r *Record) {
 	}
 }
 
-// appendSum appends the data of a row with a tally added: old is its data until now, nil for none. A
-// damaged row begins again from zero, so that no record is lost for it; a rebuild mends it.
-func (u *rollupWriter) appendSum(b, old []byte, t *tally) []byte {
+// appendSum appends the data of a row with a tally added: old is its data until now, nil for none.
+// A damaged row begins again from zero, so that no record is lost for it; a rebuild mends it.
+func (u *RollUp) appendSum(b, old []byte, t *tally) []byte {
 	all, unnamed := &u.total, int64(0)
 	all.reset()
 	if len(old) > 0 {
@@ -156,7 +150,7 @@ func (u *rollupWriter) appendSum(b, old []byte, t *tally) []byte {
 			*all, unnamed = accumulator{}, 0
 		}
 	}
-	all.sums.add(&t.sums)
+	all.sums.Add(&t.sums)
 	b = all.sums.appendSums(b, unnamed+t.unnamed)
 	for i := range t.samples {
 		for _, bucket := range t.samples[i] {

@@ -7,105 +7,105 @@ import (
 	"slices"
 )
 
-// sumKey is which row of the roll-up a tally goes to.
-type sumKey struct {
-	start                              int64
-	tenant, key, model, provider, code string
+// SumKey is which row of the roll-up a tally goes to.
+type SumKey struct {
+	Start                              int64
+	Tenant, Key, Model, Provider, Code string
 }
 
-func (k sumKey) compare(other sumKey) int {
-	return cmp.Or(cmp.Compare(k.start, other.start), cmp.Compare(k.tenant, other.tenant), cmp.Compare(k.key, other.key),
-		cmp.Compare(k.model, other.model), cmp.Compare(k.provider, other.provider), cmp.Compare(k.code, other.code))
+func (k SumKey) compare(other SumKey) int {
+	return cmp.Or(cmp.Compare(k.Start, other.Start), cmp.Compare(k.Tenant, other.Tenant), cmp.Compare(k.Key, other.Key),
+		cmp.Compare(k.Model, other.Model), cmp.Compare(k.Provider, other.Provider), cmp.Compare(k.Code, other.Code))
 }
 
 // owner is the part of a key by which rows are bounded.
-func (k sumKey) owner() sumKey { return sumKey{start: k.start, tenant: k.tenant, key: k.key} }
+func (k SumKey) owner() SumKey { return SumKey{Start: k.Start, Tenant: k.Tenant, Key: k.Key} }
 
-// sumRows are rows of one table of sums.
-type sumRows struct {
-	*level
-	keys []sumKey
-	data map[sumKey][]byte
+// SumBatch are rows of one table of sums.
+type SumBatch struct {
+	*Level
+	Keys []SumKey
+	Data map[SumKey][]byte
 }
 
-// sumTables are the tables of sums of an engine, in a transaction.
-type sumTables interface {
-	// read adds the data of those rows that exist.
-	read(rows ...sumRows) error
-	// count sets how many rows each owner of rows has.
-	count(l *level, owners map[sumKey]int) error
-	// write writes rows in place of those that exist.
-	write(rows ...sumRows) error
+// SumTables are the tables of sums of an engine, in a transaction.
+type SumTables interface {
+	// Read adds the data of those rows that exist.
+	Read(rows ...SumBatch) error
+	// Count sets how many rows each owner of rows has.
+	Count(l *Level, owners map[SumKey]int) error
+	// Write writes rows in place of those that exist.
+	Write(rows ...SumBatch) error
 }
 
 // folding is what is added to one table of sums.
 type folding struct {
-	*level
-	all map[sumKey][]*tally
-	old map[sumKey][]byte // the rows that exist
+	*Level
+	all map[SumKey][]*tally
+	old map[SumKey][]byte // the rows that exist
 }
 
-// fold adds the tallies of some days to the sums; has is nil for all. Both tables are read, and then written, at once: in a
+// Fold adds the tallies of some days to the sums; has is nil for all. Both tables are read, and then written, at once: in a
 // cluster each is a round trip, and others wait for the rows of this transaction.
-func (u *rollupWriter) fold(tables sumTables, has func(day int64) bool) error {
-	both := [...]folding{{level: &hours}, {level: &days}}
-	var old, sums []sumRows
+func (u *RollUp) Fold(tables SumTables, has func(day int64) bool) error {
+	both := [...]folding{{Level: &Hours}, {Level: &Days}}
+	var old, sums []SumBatch
 	for i := range both {
 		f := &both[i]
-		f.all, f.old = map[sumKey][]*tally{}, map[sumKey][]byte{}
+		f.all, f.old = map[SumKey][]*tally{}, map[SumKey][]byte{}
 		for i := range u.tallies {
 			t := &u.tallies[i]
-			if has == nil || has(t.hour*hours.unit/days.unit) {
-				k := sumKey{t.hour * hours.unit / f.unit, t.tenant, t.key, t.model, t.provider, t.code}
+			if has == nil || has(t.hour*Hours.Unit/Days.Unit) {
+				k := SumKey{t.hour * Hours.Unit / f.Unit, t.tenant, t.key, t.model, t.provider, t.code}
 				f.all[k] = append(f.all[k], t)
 			}
 		}
-		old = append(old, sumRows{f.level, slices.Collect(maps.Keys(f.all)), f.old})
+		old = append(old, SumBatch{f.Level, slices.Collect(maps.Keys(f.all)), f.old})
 	}
 	if len(both[0].all) == 0 {
 		return nil
 	}
-	if err := tables.read(old...); err != nil {
+	if err := tables.Read(old...); err != nil {
 		return fmt.Errorf("reading the sums: %w", err)
 	}
 	for i := range both {
 		f := &both[i]
 		if err := f.bound(tables); err != nil {
-			return fmt.Errorf("adding to %s: %w", f.table, err)
+			return fmt.Errorf("adding to %s: %w", f.Table, err)
 		}
-		rows := sumRows{f.level, slices.SortedFunc(maps.Keys(f.all), sumKey.compare), map[sumKey][]byte{}}
+		rows := SumBatch{f.Level, slices.SortedFunc(maps.Keys(f.all), SumKey.compare), map[SumKey][]byte{}}
 		for k, tallies := range f.all {
 			data := f.old[k]
 			for _, t := range tallies {
 				data = u.appendSum(nil, data, t)
 			}
-			rows.data[k] = data
+			rows.Data[k] = data
 		}
 		sums = append(sums, rows)
 	}
-	if err := tables.write(sums...); err != nil {
+	if err := tables.Write(sums...); err != nil {
 		return fmt.Errorf("writing the sums: %w", err)
 	}
 	return nil
 }
 
 // bound gives a key that has too many rows one of the model "" for all others.
-func (f *folding) bound(tables sumTables) error {
-	owners := map[sumKey]int{} // of rows that do not exist yet
+func (f *folding) bound(tables SumTables) error {
+	owners := map[SumKey]int{} // of rows that do not exist yet
 	for k := range f.all {
-		if _, ok := f.old[k]; !ok && k.model != "" {
+		if _, ok := f.old[k]; !ok && k.Model != "" {
 			owners[k.owner()] = 0
 		}
 	}
 	if len(owners) == 0 {
 		return nil
 	}
-	if err := tables.count(f.level, owners); err != nil {
+	if err := tables.Count(f.Level, owners); err != nil {
 		return err
 	}
-	var others []sumKey
-	for _, k := range slices.SortedFunc(maps.Keys(f.all), sumKey.compare) {
-		if _, ok := f.old[k]; ok || k.model == "" {
+	var others []SumKey
+	for _, k := range slices.SortedFunc(maps.Keys(f.all), SumKey.compare) {
+		if _, ok := f.old[k]; ok || k.Model == "" {
 			continue
 		}
 		if owners[k.owner()] < f.maxKey {
@@ -113,7 +113,7 @@ func (f *folding) bound(tables sumTables) error {
 			continue
 		}
 		nameless := k
-		nameless.model = ""
+		nameless.Model = ""
 		f.all[nameless] = append(f.all[nameless], f.all[k]...)
 		delete(f.all, k)
 		others = append(others, nameless)
@@ -121,6 +121,6 @@ func (f *folding) bound(tables sumTables) error {
 	if len(others) == 0 {
 		return nil
 	}
-	slices.SortFunc(others, sumKey.compare)
-	return tables.read(sumRows{f.level, slices.Compact(others), f.old})
+	slices.SortFunc(others, SumKey.compare)
+	return tables.Read(SumBatch{f.Level, slices.Compact(others), f.old})
 }

@@ -18,7 +18,7 @@ type Sums struct {
 	Units                                                         units.Counts
 }
 
-func (s *Sums) add(t *Sums) {
+func (s *Sums) Add(t *Sums) {
 	s.Requests += t.Requests
 	s.Errors += t.Errors
 	s.Unpriced += t.Unpriced
@@ -48,8 +48,8 @@ func (s Sums) negative() Sums {
 	}
 }
 
-// sums returns what a record adds to sums.
-func (r *Record) sums() Sums {
+// SumsOf returns what a record adds to sums.
+func SumsOf(r *Record) Sums {
 	s := Sums{
 		Requests: 1, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
 		ReasoningTokens: r.ReasoningTokens, CachedTokens: r.CachedTokens, CostNano: r.CostNano, Units: r.Units,
@@ -63,8 +63,8 @@ func (r *Record) sums() Sums {
 	return s
 }
 
-// unnamed reports whether the roll-up leaves out the model's name. Callers invent names of models; one
-// that was routed to a provider exists.
+// unnamed reports whether the roll-up leaves out the model's name. Callers invent names of models;
+// one that was routed to a provider exists.
 func (r *Record) unnamed() bool { return r.Provider == "" && r.Model != "" }
 
 // summedModel is the model by which the roll-up sums the record.
@@ -94,8 +94,8 @@ func (r *Record) durations() (all [numHists]time.Duration) {
 	return all
 }
 
-// The data of a row of the roll-up: one byte of version, then as varints the sums, the units if the version
-// has them, and the number of calls whose model's name was left out, then the histograms.
+// The data of a row of the roll-up: one byte of version, then as varints the sums, the units if the
+// version has them, and the number of calls whose model's name was left out, then the histograms.
 const rollupVersion = 1
 
 // appendSums appends all of a row of the roll-up but its histograms. Errors follow from the code.
@@ -110,11 +110,11 @@ func (s *Sums) appendSums(b []byte, unnamed int64) []byte {
 	return binary.AppendVarint(appendUnits(b, start, &s.Units), unnamed)
 }
 
-// readSums reads what appendSums wrote, and returns the histograms that follow. Failed reports
+// Read reads what appendSums wrote, and returns the histograms that follow. Failed reports
 // whether the row is of calls with a code.
-func (s *Sums) readSums(data []byte, failed bool) (unnamed int64, hists []byte, err error) {
+func (s *Sums) Read(data []byte, failed bool) (unnamed int64, hists []byte, err error) {
 	if len(data) == 0 || data[0] != rollupVersion && data[0] != rollupVersion+withUnits {
-		return 0, nil, errDamaged
+		return 0, nil, ErrDamaged
 	}
 	in := reader{rest: data[1:]}
 	for _, n := range [...]*int64{
@@ -128,7 +128,7 @@ func (s *Sums) readSums(data []byte, failed bool) (unnamed int64, hists []byte, 
 		s.Errors = s.Requests
 	}
 	if in.bad {
-		return 0, nil, errDamaged
+		return 0, nil, ErrDamaged
 	}
 	return unnamed, in.rest, nil
 }

@@ -11,8 +11,8 @@ type Run struct {
 	// Begun is when the first step began, Ended when the last one ended.
 	Begun, Ended time.Time
 	CostNano     int64
-	// Unpriced is how many steps used something without a known price, Failed how many were refused, failed,
-	// or called a tool that failed.
+	// Unpriced is how many steps used something without a known price, Failed how many were
+	// refused, failed, or called a tool that failed.
 	Unpriced, Failed int64
 }
 

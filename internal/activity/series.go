@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// series are sums over time, one for each value of a field. Those with the least cost are added up in
-// Other.
+// Series are sums over time, one for each value of a field. Those with the least cost are added up
+// in Other.
 type Series struct {
 	Query  SeriesQuery // as asked, with defaults
 	Series []Line      // by cost, then requests, the greatest first
@@ -31,8 +31,8 @@ type Line struct {
 type Point struct {
 	Start time.Time // UTC
 	Sums
-	// Durations are of calls that were sent to a provider, and ended without a code unless the query
-	// is by code or for a code.
+	// Durations are of calls that were sent to a provider, and ended without a code unless the
+	// query is by code or for a code.
 	Duration, FirstToken, PerToken, Overhead Percentiles
 }
 
@@ -43,7 +43,7 @@ type accumulator struct {
 }
 
 func (a *accumulator) merge(b *accumulator) {
-	a.sums.add(&b.sums)
+	a.sums.Add(&b.sums)
 	for i := range a.hists {
 		a.hists[i].merge(&b.hists[i])
 	}
@@ -51,7 +51,7 @@ func (a *accumulator) merge(b *accumulator) {
 
 // read sets sums, and adds histograms, from the data of a row.
 func (a *accumulator) read(data []byte, failed bool) (unnamed int64, err error) {
-	unnamed, hists, err := a.sums.readSums(data, failed)
+	unnamed, hists, err := a.sums.Read(data, failed)
 	if err == nil {
 		_, err = a.hists.add(hists)
 	}
@@ -100,7 +100,7 @@ func (b *lineBuilder) end(start time.Time) Line {
 
 // Series implements Log. Errors: *ParamError, the store's, context.DeadlineExceeded after
 // ten seconds.
-func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
+func (u Reader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 	if err := q.check(); err != nil {
 		return Series{}, err
 	}
@@ -108,7 +108,7 @@ func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 		return s, nil
 	}
 	var s Series
-	err := u.log.snapshot(ctx, func(ctx context.Context, at snapshot) (err error) {
+	err := u.engine.Snapshot(ctx, func(ctx context.Context, at Snapshot) (err error) {
 		if q.rolledUp() {
 			s, err = u.rolledUp(ctx, at, &q)
 		} else {
@@ -124,24 +124,25 @@ func (u sumReader) Series(ctx context.Context, q SeriesQuery) (Series, error) {
 }
 
 // rolledUp makes a series by the hour or the day.
-func (u sumReader) rolledUp(ctx context.Context, at snapshot, q *SeriesQuery) (Series, error) {
+func (u Reader) rolledUp(ctx context.Context, at Snapshot, q *SeriesQuery) (Series, error) {
 	top, others, err := topNames(ctx, at, q)
 	if err != nil {
 		return Series{}, err
 	}
 	s, err := readSeries(ctx, at, q, top)
-	s.Others, s.Complete = others, at.state().complete()
+	s.Others = others
+	s.Complete, _ = at.State()
 	return s, err
 }
 
 // topNames returns the names of the series with the greatest cost, by the roll-up, and how many
 // there are besides.
-func topNames(ctx context.Context, at snapshot, q *SeriesQuery) (top []string, others int, err error) {
+func topNames(ctx context.Context, at Snapshot, q *SeriesQuery) (top []string, others int, err error) {
 	all := totals{}
 	rows := q.rows()
 	for _, part := range spans(q.From, q.To) {
-		err = at.sums(ctx, &rows, part, func(r *rollupSums) (*histograms, error) {
-			all.of(r.names[0]).add(&r.sums)
+		err = readSums(ctx, at, &rows, part, func(r *rollupSums) (*histograms, error) {
+			all.of(r.Names[0]).Add(&r.sums)
 			return nil, nil
 		})
 		if err != nil {
@@ -184,8 +185,8 @@ func (t totals) top(most int) (top []string, others int) {
 	return top, all - len(top)
 }
 
-// seriesBuilder makes the points of the series, and of all others together. Rows come in the order of
-// time, or against it.
+// seriesBuilder makes the points of the series, and of all others together. Rows come in the order
+// of time, or against it.
 type seriesBuilder struct {
 	lines  []lineBuilder // the series, the others, all
 	byName map[string]*lineBuilder
@@ -221,8 +222,8 @@ func (b *seriesBuilder) add(name string, r *Record, byCode bool) {
 	if line == nil {
 		line = b.of([]byte(name))
 	}
-	now, sums := &line.now, r.sums()
-	now.sums.add(&sums)
+	now, sums := &line.now, SumsOf(r)
+	now.sums.Add(&sums)
 	if sums.Errors > 0 && !byCode {
 		return
 	}
@@ -255,21 +256,21 @@ func (b *seriesBuilder) series(from time.Time) (s Series) {
 }
 
 // readSeries makes series from the roll-up.
-func readSeries(ctx context.Context, at snapshot, q *SeriesQuery, top []string) (Series, error) {
+func readSeries(ctx context.Context, at Snapshot, q *SeriesQuery, top []string) (Series, error) {
 	b := newSeriesBuilder(top)
-	l := &hours
-	if q.Step == days.unit {
-		l = &days
+	l := &Hours
+	if q.Step == Days.Unit {
+		l = &Days
 	}
 	current := int64(math.MinInt64)
 	rows := q.rows()
-	err := at.sums(ctx, &rows, span{l, q.From.UnixNano() / l.unit, q.To.UnixNano() / l.unit}, func(r *rollupSums) (*histograms, error) {
-		if r.start != current {
-			b.next(time.Unix(0, current*l.unit).UTC())
-			current = r.start
+	err := readSums(ctx, at, &rows, Span{l, q.From.UnixNano() / l.Unit, q.To.UnixNano() / l.Unit}, func(r *rollupSums) (*histograms, error) {
+		if r.Start != current {
+			b.next(time.Unix(0, current*l.Unit).UTC())
+			current = r.Start
 		}
-		now := &b.of(r.names[0]).now
-		now.sums.add(&r.sums)
+		now := &b.of(r.Names[0]).now
+		now.sums.Add(&r.sums)
 		if r.sums.Errors > 0 && !q.byCode() { // how long refusals and failures take hides how long answers do
 			return nil, nil
 		}
@@ -278,6 +279,6 @@ func readSeries(ctx context.Context, at snapshot, q *SeriesQuery, top []string) 
 	if err != nil {
 		return Series{}, err
 	}
-	b.next(time.Unix(0, current*l.unit).UTC())
+	b.next(time.Unix(0, current*l.Unit).UTC())
 	return b.series(q.From), nil
 }

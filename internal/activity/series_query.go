@@ -134,7 +134,7 @@ func (q *SeriesQuery) setDefaults(now time.Time) {
 		q.By = seriesFields[0].name
 	}
 	if q.Step == 0 {
-		q.Step = days.unit
+		q.Step = Days.Unit
 	}
 	if q.Top == 0 {
 		q.Top = DefaultTop
@@ -161,8 +161,8 @@ type seriesStep struct {
 
 var steps = []seriesStep{
 	{"minute", int64(time.Minute), defaultMinutes, MaxMinutes},
-	{"hour", hours.unit, defaultHours, MaxPoints},
-	{"day", days.unit, defaultDays, MaxPoints},
+	{"hour", Hours.Unit, defaultHours, MaxPoints},
+	{"day", Days.Unit, defaultDays, MaxPoints},
 }
 
 // step returns the step of the query, the zero value if there is none.
@@ -216,6 +216,6 @@ func (q *SeriesQuery) checkTime() error {
 }
 
 // rows is which rows of the roll-up the query sums, by the field that the series are of.
-func (q *SeriesQuery) rows() rollupQuery {
-	return rollupQuery{tenant: q.Tenant, all: q.AllTenants, model: q.Model, provider: q.Provider, key: q.Key, code: q.Code, by: []string{q.By}}
+func (q *SeriesQuery) rows() SumQuery {
+	return SumQuery{tenant: q.Tenant, all: q.AllTenants, model: q.Model, provider: q.Provider, key: q.Key, code: q.Code, By: []string{q.By}}
 }

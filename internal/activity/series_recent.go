@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// recentSeries keeps the newest answers for queries that may get an old one. A query says whose calls
-// it sums, so an answer is only ever given to who may see it.
+// recentSeries keeps the newest answers for queries that may get an old one. A query says whose
+// calls it sums, so an answer is only ever given to who may see it.
 type recentSeries struct {
 	mu      sync.Mutex // guards the following
 	answers map[SeriesQuery]recentAnswer

@@ -18,24 +18,20 @@ const MaxMinutes = 360
 // passes.
 const maxMinuteRows, maxRecordRows = 120_000, 300_000
 
-// seriesRows are how many records a series may read: maxMinuteRows and maxRecordRows; less in a
-// test.
-type seriesRows struct{ byMinute, other int }
-
-// of is how many a query may read.
-func (r seriesRows) of(q *SeriesQuery) int {
+// series is how many records a series may read.
+func (b *Bounds) series(q *SeriesQuery) int {
 	if q.Step == int64(time.Minute) {
-		return r.byMinute
+		return b.MinuteRows
 	}
-	return r.other
+	return b.RecordRows
 }
 
 // recordSeries makes a series from the records. By the roll-up too many are refused before any is
 // read. Complete is false if records of the time may be deleted.
-func (u sumReader) recordSeries(ctx context.Context, at snapshot, q *SeriesQuery) (Series, error) {
+func (u Reader) recordSeries(ctx context.Context, at Snapshot, q *SeriesQuery) (Series, error) {
 	hourly := *q
 	hourly.From, hourly.To = q.From.Truncate(time.Hour), q.To.Add(time.Hour-1).Truncate(time.Hour)
-	most := u.maxSeries.of(q)
+	most := u.Bounds.series(q)
 	if err := boundRecords(ctx, at, q, &hourly, most); err != nil {
 		return Series{}, err
 	}
@@ -64,21 +60,22 @@ func (u sumReader) recordSeries(ctx context.Context, at snapshot, q *SeriesQuery
 		return cmp.Or(a.Total.greatestFirst(&b.Total.Sums), cmp.Compare(a.Name, b.Name))
 	})
 	s.Series = slices.DeleteFunc(s.Series, func(l Line) bool { return l.Total.Requests == 0 })
-	s.Complete = q.From.UnixNano()/days.unit > at.state().pruned
+	_, pruned := at.State()
+	s.Complete = q.From.UnixNano()/Days.Unit > pruned
 	return s, nil
 }
 
 // topRecorded returns the names of the series with the greatest cost. By the minute they are those
 // of the whole hours.
-func topRecorded(ctx context.Context, at snapshot, q, hourly *SeriesQuery, most int) (top []string, err error) {
+func topRecorded(ctx context.Context, at Snapshot, q, hourly *SeriesQuery, most int) (top []string, err error) {
 	if seriesFields[q.field()].rolledUp {
 		top, _, err = topNames(ctx, at, hourly)
 		return top, err
 	}
 	all := totals{}
 	err = readRecords(ctx, at, q, most, func(name string, _ int64, r *Record) {
-		sums := r.sums()
-		all.of([]byte(name)).add(&sums)
+		sums := SumsOf(r)
+		all.of([]byte(name)).Add(&sums)
 	})
 	top, _ = all.top(q.Top)
 	return top, err
@@ -86,18 +83,18 @@ func topRecorded(ctx context.Context, at snapshot, q, hourly *SeriesQuery, most 
 
 // readRecords calls visit with the records of a query, newest first, and the name of the series of
 // each. More than most are refused.
-func readRecords(ctx context.Context, at snapshot, q *SeriesQuery, most int, visit func(name string, created int64, r *Record)) error {
+func readRecords(ctx context.Context, at Snapshot, q *SeriesQuery, most int, visit func(name string, created int64, r *Record)) error {
 	f := Filter{
 		Tenant: q.Tenant, AllTenants: q.AllTenants, From: q.From, To: q.To, Model: q.Model, Provider: q.Provider, Key: q.Key, Code: q.Code,
 		EndUser: q.EndUser, App: q.App,
 	}
 	name, left := seriesFields[q.field()].of, most
 	var r Record
-	return at.rows(ctx, &f, func(tenant []byte, created int64, data []byte) (bool, error) {
+	return at.Rows(ctx, &f, func(tenant []byte, created int64, data []byte) (bool, error) {
 		if left--; left < 0 {
 			return false, tooManyRecords(q, most)
 		}
-		if r.borrow(data) == nil && q.selects(&r) { // a damaged row is in no sum of the roll-up either
+		if Borrow(data, &r) == nil && q.selects(&r) { // a damaged row is in no sum of the roll-up either
 			visit(name(&r, tenant), created, &r)
 		}
 		return true, nil
@@ -106,14 +103,14 @@ func readRecords(ctx context.Context, at snapshot, q *SeriesQuery, most int, vis
 
 // boundRecords refuses a time with too many calls, as far as the roll-up says: of an hour that is
 // only partly asked for, it takes an equal part.
-func boundRecords(ctx context.Context, at snapshot, q, hourly *SeriesQuery, most int) error {
+func boundRecords(ctx context.Context, at Snapshot, q, hourly *SeriesQuery, most int) error {
 	var calls float64
 	rows := hourly.rows()
-	rows.by = []string{"tenant"}
+	rows.By = []string{"tenant"}
 	for _, part := range spans(hourly.From, hourly.To) {
-		err := at.sums(ctx, &rows, part, func(r *rollupSums) (*histograms, error) {
-			start := time.Unix(0, r.start*part.unit)
-			end, from, to := start.Add(time.Duration(part.unit)), q.From, q.To
+		err := readSums(ctx, at, &rows, part, func(r *rollupSums) (*histograms, error) {
+			start := time.Unix(0, r.Start*part.Unit)
+			end, from, to := start.Add(time.Duration(part.Unit)), q.From, q.To
 			if q.Asked.After(start) && q.Asked.Before(end) { // it is not over
 				end = q.Asked
 			}

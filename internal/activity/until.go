@@ -2,8 +2,8 @@ package activity
 
 import "time"
 
-// UntilHeader is in an answer that may lack calls, because commits are blocked: it has those that ended
-// before this time (RFC 3339).
+// UntilHeader is in an answer that may lack calls, because commits are blocked: it has those that
+// ended before this time (RFC 3339).
 const UntilHeader = "X-Gatehouse-Activity-Until"
 
 // untilForm is the form of that time.

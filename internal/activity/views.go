@@ -11,43 +11,18 @@ import (
 // in both databases. They read the packed data of a row by SQL, so that they cost nothing until
 // somebody asks. Columns instead would cost each call, and each series that reads many sums.
 
-// dialect is the SQL in which the views of the two databases differ. In it d is the row, at is the
+// Dialect is the SQL in which the views of the two databases differ. In it d is the row, at is the
 // number of a byte of its data, from 1 on.
-type dialect struct {
-	each string // a subquery that is evaluated for each row
-	all  string // its values, by their number
-	some string // whether the version of a row has units
-	byte string // the byte at
-	text string // the n bytes before at
-	name string // the column of a name
-	day  string // the time of a row of sums by the day, by the hour, and of a call
-	hour string
-	call string
-}
-
-var sqliteDialect = dialect{
-	each: "json_each(json_array(json((%s)))) AS v",
-	all:  "json_group_object(CAST(field - 1 AS TEXT), %s)",
-	some: "hex(substr(d.data, 1, 1)) = '02'",
-	byte: "instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 1, 1)) * 16 " +
-		"+ instr('123456789ABCDEF', substr(hex(substr(d.data, at, 1)), 2, 1))",
-	text: "CAST(substr(d.data, at - n, n) AS TEXT)",
-	name: "d.%[1]s",
-	day:  "date(d.start * 86400, 'unixepoch')",
-	hour: "strftime('%Y-%m-%dT%H:%M:%SZ', d.start * 3600, 'unixepoch')",
-	call: "strftime('%Y-%m-%dT%H:%M:%fZ', d.created_at / 1e9, 'unixepoch')",
-}
-
-var postgresDialect = dialect{
-	each: "LATERAL (%s) AS v(value)",
-	all:  "json_object_agg(CAST(field - 1 AS text), %s)",
-	some: "get_byte(d.data, 0) = 2",
-	byte: "get_byte(d.data, at - 1)",
-	text: "encode(substring(d.data FROM CAST(at - n AS int) FOR CAST(n AS int)), 'escape')",
-	name: "encode(d.%[1]s, 'escape') AS %[1]s",
-	day:  "(to_timestamp(d.start * 86400) AT TIME ZONE 'UTC')::date",
-	hour: "to_timestamp(d.start * 3600)",
-	call: "to_timestamp(d.created_at / 1e9)",
+type Dialect struct {
+	Each string // a subquery that is evaluated for each row
+	All  string // its values, by their number
+	Some string // whether the version of a row has units
+	Byte string // the byte at
+	Text string // the n bytes before at
+	Name string // the column of a name
+	Day  string // the time of a row of sums by the day, by the hour, and of a call
+	Hour string
+	Call string
 }
 
 // The columns of the views that are packed, in the order of the data.
@@ -58,22 +33,22 @@ const (
 		"finish_reason native_finish_reason usage_source"
 )
 
-// views are the statements that make the views.
-func (d dialect) views() string {
+// Views are the statements that make the views.
+func (d Dialect) Views() string {
 	var names []string
 	for _, name := range strings.Fields("tenant key model provider code") {
-		names = append(names, fmt.Sprintf(d.name, name))
+		names = append(names, fmt.Sprintf(d.Name, name))
 	}
 	subject := strings.Join(names, ", ")
-	return d.view("gatehouse_days", d.day+" AS day, "+subject, "activity_days", 2, sumColumns, "") +
-		d.view("gatehouse_hours", d.hour+" AS hour, "+subject, "activity_hours", 2, sumColumns, "") +
-		d.view("gatehouse_calls", d.call+" AS created_at, d.created_at AS created_ns, "+names[0], "activity", 3, callNumberColumns, callTextColumns)
+	return d.view("gatehouse_days", d.Day+" AS day, "+subject, "activity_days", 2, sumColumns, "") +
+		d.view("gatehouse_hours", d.Hour+" AS hour, "+subject, "activity_hours", 2, sumColumns, "") +
+		d.view("gatehouse_calls", d.Call+" AS created_at, d.created_at AS created_ns, "+names[0], "activity", 3, callNumberColumns, callTextColumns)
 }
 
-// view is a view of a table whose data has numbers, units and then texts, from a byte on. The data is walked
-// byte by byte: every second row of walk has read one. A number, or the length of a text, ends with a byte
-// below 128; n is it. A version without units leaves out their fields.
-func (d dialect) view(name, columns, table string, from int, numbers, texts string) string {
+// view is a view of a table whose data has numbers, units and then texts, from a byte on. The data
+// is walked byte by byte: every second row of walk has read one. A number, or the length of a text,
+// ends with a byte below 128; n is it. A version without units leaves out their fields.
+func (d Dialect) view(name, columns, table string, from int, numbers, texts string) string {
 	packed := strings.Fields(numbers)
 	count, all := len(packed), len(packed)+units.Number
 	for i, column := range packed {
@@ -100,7 +75,7 @@ func (d dialect) view(name, columns, table string, from int, numbers, texts stri
 		FROM walk WHERE field < %[4]d AND (b IS NOT NULL OR at <= length(d.data))
 	)
 	SELECT %[5]s FROM walk WHERE n IS NOT NULL`,
-		from, count+units.Number, d.byte, all,
-		fmt.Sprintf(d.all, fmt.Sprintf("CASE WHEN field <= %d THEN CAST(n >> 1 AS text) ELSE %s END", count+units.Number, d.text)), count, d.some)
-	return "DROP VIEW IF EXISTS " + name + ";\nCREATE VIEW " + name + " AS SELECT " + columns + "\nFROM " + table + " AS d, " + fmt.Sprintf(d.each, walk) + ";\n"
+		from, count+units.Number, d.Byte, all,
+		fmt.Sprintf(d.All, fmt.Sprintf("CASE WHEN field <= %d THEN CAST(n >> 1 AS text) ELSE %s END", count+units.Number, d.Text)), count, d.Some)
+	return "DROP VIEW IF EXISTS " + name + ";\nCREATE VIEW " + name + " AS SELECT " + columns + "\nFROM " + table + " AS d, " + fmt.Sprintf(d.Each, walk) + ";\n"
 }

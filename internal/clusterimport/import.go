@@ -20,7 +20,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -37,9 +37,9 @@ type Source struct {
 type Target struct {
 	DB      *postgres.DB
 	Engine  *valkey.Client
-	Cluster string             // its name
-	Schemas []postgres.Schema  // of all that its gateways keep
-	Keep    activity.Retention // of its gateways
+	Cluster string            // its name
+	Schemas []postgres.Schema // of all that its gateways keep
+	Keep    time.Duration     // how long its gateways keep rows
 }
 
 // Options say what may be done.
@@ -115,7 +115,7 @@ func Run(ctx context.Context, from Source, to Target, o Options) (Report, error)
 	if err := to.DB.Migrate(ctx, append(slices.Clip(to.Schemas), schema)...); err != nil {
 		return nil, err
 	}
-	if err := activity.MakeDays(ctx, to.DB, to.Keep); err != nil {
+	if err := postgresactivity.MakeDays(ctx, to.DB, to.Keep); err != nil {
 		return nil, err
 	}
 	var report Report

@@ -15,6 +15,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/clusterimport"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -96,7 +98,7 @@ func alone(t *testing.T, name string) (from clusterimport.Source, spent, cost *b
 			t.Fatal(err)
 		}
 	}
-	log, random, now := activity.New(st), rand.New(rand.NewPCG(1, 1)), time.Now()
+	log, random, now := sqliteactivity.New(st), rand.New(rand.NewPCG(1, 1)), time.Now()
 	for n := range many {
 		r := activitytest.Random(random, n)
 		r.ID, r.RequestID, r.CreatedAt, r.CostNano = fmt.Sprint(name, n), fmt.Sprint("req-", name, n), now.Add(-time.Duration(n)*4*time.Minute), amount(n)
@@ -130,7 +132,7 @@ func TestEverythingIsMovedOnce(t *testing.T) {
 	defer db.Close()
 	engine := valkey.New(valkey.Config{Addresses: []string{enginetest.Redis(t).Addr}})
 	defer engine.Close()
-	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: cluster.Schemas}
+	to := clusterimport.Target{DB: db, Engine: engine, Cluster: "prod", Schemas: cluster.Schemas, Keep: activity.DefaultAge}
 	a, spent, cost := alone(t, "a")
 	b, _, _ := alone(t, "b")
 	move := func(what string, from clusterimport.Source, o clusterimport.Options, before int64) {
@@ -155,7 +157,7 @@ func TestEverythingIsMovedOnce(t *testing.T) {
 	}
 	later := activitytest.Call(1) // the gateway has run since
 	later.CreatedAt = time.Now()
-	activity.New(a.Store).Append(later)
+	sqliteactivity.New(a.Store).Append(later)
 	if err := a.Store.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestEverythingIsMovedOnce(t *testing.T) {
 	}
 	move("another gateway", b, clusterimport.Options{Merge: true}, many)
 
-	log := activity.NewPostgresLog(activity.PostgresConfig{DB: db, Writer: postgres.NewWriter(db, "a"), Node: "a"})
+	log := postgresactivity.New(postgresactivity.Config{DB: db, Writer: postgres.NewWriter(db, "a"), Node: "a"})
 	if _, ok, err := log.FindAny(t.Context(), "req-b77"); !ok || err != nil {
 		t.Errorf("a call that was moved: %v, %v", ok, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	postgresowners "github.com/gatehouse-proxy/gatehouse/internal/owners/postgres"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
@@ -118,12 +118,12 @@ var ownersPart = part{
 var activityPart = part{
 	name: "calls",
 	total: func(ctx context.Context, tx pgx.Tx) (total, error) {
-		rows, nano, err := activity.Total(ctx, tx)
+		rows, nano, err := postgresactivity.Total(ctx, tx)
 		return total{rows: rows, sum: strconv.FormatInt(nano, 10)}, err
 	},
 	move: func(ctx context.Context, tx pgx.Tx, s Source, digest hash.Hash) (total, error) {
-		copied, err := activity.CopyTo(ctx, tx, s.Store, digest)
-		if errors.Is(err, activity.ErrCopied) {
+		copied, err := postgresactivity.CopyTo(ctx, tx, s.Store, digest)
+		if errors.Is(err, postgresactivity.ErrCopied) {
 			err = fmt.Errorf("%w: %w", ErrTwice, err)
 		}
 		return total{copied.Rows, strconv.FormatInt(copied.Nano, 10), copied.LeftOut}, err

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -38,12 +39,12 @@ type chartsAPI struct {
 // newChartsAPI returns routes for a key with all scopes, and the calls of these records.
 func newChartsAPI(t testing.TB, records ...activity.Record) *chartsAPI {
 	t.Helper()
-	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{activity.Schema}, Logger: zap.NewNop()})
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{sqliteactivity.Schema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	log := activity.New(st)
+	log := sqliteactivity.New(st)
 	for i := range records {
 		log.Append(&records[i])
 	}

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/owners"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
@@ -32,14 +33,14 @@ type stores struct {
 
 	mu      sync.Mutex   // guards the following
 	store   *store.Store // nil before open
-	pruner  *activity.Pruner
+	pruner  *sqliteactivity.Pruner
 	cluster Cluster                // of the configuration that opened the database; nil: this gateway is the only one
 	shared  atomic.Pointer[Shared] // nil without a cluster; scrapes read it without mu
 	tables  Stores
 }
 
 // localSchemas are the tables in the database of a data directory.
-var localSchemas = []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}
+var localSchemas = []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}
 
 // OpenStopped opens the database of a gateway that does not run, to read it. Also are the tables of
 // features that are read.
@@ -64,7 +65,7 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 	if s.store != nil {
 		return s.tables, nil
 	}
-	logger, pruner := o.logger, activity.NewPruner(now, o.keep, o.logger)
+	logger, pruner := o.logger, sqliteactivity.NewPruner(now, o.keep, o.logger)
 	schemas := slices.Clip(localSchemas)
 	for _, f := range o.features {
 		schemas = append(schemas, f.Schemas...)
@@ -87,7 +88,7 @@ func (s *stores) open(ctx context.Context, o opening, now func() time.Time) (Sto
 	if err != nil {
 		return Stores{}, errors.Join(fmt.Errorf("ledger: %w", opened.Explain(err)), opened.Close())
 	}
-	s.tables = Stores{Log: activity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
+	s.tables = Stores{Log: sqliteactivity.New(opened), Owners: owners.New(sqliteowners.New(opened), now), Rates: rates, Ledger: ledger}
 	if o.cluster != nil {
 		local := s.local
 		local.Dir, local.Store, local.Keep, local.Hard, local.Stores = s.dir, opened, o.keep, o.hard, s.tables

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
@@ -83,7 +84,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.calls.Init(func() bool { return true }, func() { r.released++ })
 	r.models = testModels{provider: newProvider(t, transport, nil), model: catalog.Model{Price: pricePerToken(t)}}
 	opened, err := store.Open(t.TempDir(), store.Options{
-		Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
+		Schemas: []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.Deps = Deps{
 		Deps: admission.Deps{Deps: request.Deps{
 			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now},
-			Write: DefaultTimeouts.Write, Activity: activity.New(opened), Metrics: metrics.New(metrics.Gauges{}),
+			Write: DefaultTimeouts.Write, Activity: sqliteactivity.New(opened), Metrics: metrics.New(metrics.Gauges{}),
 			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
 		}, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter()},
 		Models: &r.models,

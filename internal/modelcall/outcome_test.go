@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
@@ -110,12 +110,12 @@ func TestAClientThatHasLeftIs499InTheRecord(t *testing.T) {
 // and Caddy's context too.
 func TestARecordThatWaitsDoesNotHoldItsCall(t *testing.T) {
 	dir := t.TempDir()
-	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop()})
+	opened, err := store.Open(dir, store.Options{Schemas: []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer opened.Close()
-	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Activity = activity.New(opened) })
+	r := newRig(t, answering(200, chatAnswerBody), func(r *rig) { r.Activity = sqliteactivity.New(opened) })
 	other, err := sql.Open("sqlite", "file:"+filepath.Join(dir, store.FileName))
 	if err != nil {
 		t.Fatal(err)

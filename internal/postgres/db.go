@@ -1,10 +1,10 @@
 // Package postgres keeps what several gateways share and must not lose.
 //
 //	db, err := postgres.Open(dsn)
-//	err = db.Migrate(ctx, postgres.WriterSchema, activity.PostgresSchema)
+//	err = db.Migrate(ctx, postgres.WriterSchema, postgresactivity.Schema)
 //	w := postgres.NewWriter(db, "gw-1")            // rows, in batches, each written once
 //	w.Spool(st, logger)                            // where batches wait while the database is away
-//	log := activity.NewPostgresLog(…, w, …)        // adds its table
+//	log := postgresactivity.New(…, w, …)        // adds its table
 //	err = w.Start(ctx)
 //	w.Append("activity", row)
 //	feed := postgres.NewFeed(db)                   // changes that all gateways follow

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -18,14 +19,14 @@ import (
 var noon = time.Date(2026, 3, 18, 12, 0, 0, 0, time.UTC) // a Wednesday
 
 // newLog returns a log with these records, the oldest first, and its store.
-func newLog(t *testing.T, records ...activity.Record) (*activity.SQLiteLog, *store.Store) {
+func newLog(t *testing.T, records ...activity.Record) (*sqliteactivity.Log, *store.Store) {
 	t.Helper()
-	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{activity.Schema}, Logger: zap.NewNop()})
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{sqliteactivity.Schema}, Logger: zap.NewNop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	log := activity.New(st)
+	log := sqliteactivity.New(st)
 	for _, r := range records {
 		log.Append(&r)
 	}

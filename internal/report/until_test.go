@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
 // blockedLog is a log whose commits are blocked since noon.
-type blockedLog struct{ *activity.SQLiteLog }
+type blockedLog struct{ *sqliteactivity.Log }
 
 func (blockedLog) BlockedSince() time.Time { return noon }
 

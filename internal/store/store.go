@@ -2,7 +2,7 @@
 // goroutine writes it in groups; any number of readers read it meanwhile.
 //
 //	st, err := store.Open(dir, store.Options{
-//		Schemas: []store.Schema{activity.Schema, sqliteowners.Schema},
+//		Schemas: []store.Schema{sqliteactivity.Schema, sqliteowners.Schema},
 //		Prune:   []store.PruneFunc{pruner.Prune},
 //	})
 //	err = st.Submit(op)      // queued; committed within CommitInterval

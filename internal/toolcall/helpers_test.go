@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -91,7 +92,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 	r.answers.SetLimit(1 << 30)
 	r.calls.Init(func() bool { return true }, func() {})
 	opened, err := store.Open(t.TempDir(), store.Options{
-		Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
+		Schemas: []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		t.Fatal(err)

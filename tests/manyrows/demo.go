@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -52,7 +53,7 @@ func demo(ctx context.Context, st *store.Store, now time.Time) error {
 	const days, busiest, hourNow = 8, 620, 14
 	hours := [24]float64{.08, .06, .05, .05, .06, .09, .18, .38, .66, .86, .97, 1, .84, .88, .98, .95, .83, .62, .44, .33, .27, .22, .16, .11}
 	week := [days]float64{1, .93, .31, .27, .88, .97, 1.04, .9}
-	random, calls := rand.New(rand.NewPCG(1, 2)), activity.New(st)
+	random, calls := rand.New(rand.NewPCG(1, 2)), sqliteactivity.New(st)
 	for ago := days*24 - 1; ago >= 0; ago-- {
 		begins := now.Add(-time.Duration(ago+1) * time.Hour)
 		n := int(busiest * hours[((hourNow-ago)%24+24)%24] * week[(ago+24-hourNow)/24%days] * (.94 + .12*random.Float64()))

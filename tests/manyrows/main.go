@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -43,7 +44,7 @@ func main() {
 
 // within opens the store of a data_dir for what makes its rows.
 func within(dir string, fill func(context.Context, *store.Store, time.Time) error) error {
-	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{activity.Schema, sqlite.LedgerSchema}})
+	st, err := store.Open(dir, store.Options{Schemas: []store.Schema{sqliteactivity.Schema, sqlite.LedgerSchema}})
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func within(dir string, fill func(context.Context, *store.Store, time.Time) erro
 }
 
 func fill(ctx context.Context, st *store.Store, rows int, over time.Duration, now time.Time) error {
-	calls := activity.New(st)
+	calls := sqliteactivity.New(st)
 	for i := range rows {
 		calls.Append(call(i, now.Add(-over+time.Duration(float64(over)*float64(i)/float64(rows)))))
 		if i%atOnce == 0 {

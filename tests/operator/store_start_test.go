@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	sqliteactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	sqliteowners "github.com/gatehouse-proxy/gatehouse/internal/owners/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
@@ -50,11 +51,11 @@ func TestAKilledGatewayWithManyRowsStartsWithinSeconds(t *testing.T) {
 func writeRows(t *testing.T, dir string, n int) {
 	t.Helper()
 	running := t.TempDir()
-	st, err := store.Open(running, store.Options{Schemas: []store.Schema{activity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}})
+	st, err := store.Open(running, store.Options{Schemas: []store.Schema{sqliteactivity.Schema, sqliteowners.Schema, sqlite.LedgerSchema, sqlite.RateSchema}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := activity.New(st)
+	log := sqliteactivity.New(st)
 	now := time.Now()
 	for i := range n {
 		log.Append(&activity.Record{

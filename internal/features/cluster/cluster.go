@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
@@ -70,7 +70,7 @@ const (
 
 // Schemas are the tables in PostgreSQL.
 var Schemas = []postgres.Schema{
-	postgres.WriterSchema, postgres.FeedSchema, activity.PostgresSchema, postgresowners.Schema,
+	postgres.WriterSchema, postgres.FeedSchema, postgresactivity.Schema, postgresowners.Schema,
 	valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema,
 }
 
@@ -200,7 +200,7 @@ func (s *shared) migrate(ctx context.Context) {
 		switch err := s.db.Migrate(ctx, Schemas...); {
 		case err == nil:
 			s.logger.Info("PostgreSQL is there, and its tables are up to date")
-			if err := s.log.Maintain(ctx); err != nil {
+			if err := postgresactivity.Maintain(ctx, s.log.Log); err != nil {
 				s.logger.Warn("keeping the activity within its bounds", zap.Error(err))
 			}
 			return

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
@@ -79,7 +80,7 @@ func (s *shared) CatchUp(ctx context.Context) { _ = s.feed.CatchUp(ctx) }
 
 // RowsSize implements [gateway.Shared].
 func (s *shared) RowsSize(ctx context.Context) (int64, error) {
-	return activity.Size(ctx, s.log.PostgresLog)
+	return postgresactivity.Size(ctx, s.log.Log)
 }
 
 // Retain implements [gateway.Shared].

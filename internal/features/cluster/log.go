@@ -4,13 +4,14 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
+	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 )
 
 // sharedLog keeps the records of all gateways of a cluster, and lets each see those of the others.
 type sharedLog struct {
-	*activity.PostgresLog
+	*postgresactivity.Log
 	sync *postgres.Sync
 }
 
@@ -20,12 +21,12 @@ func newSharedLog(node *cluster.Node, name string, db *postgres.DB, w *postgres.
 	others := flushes{node}
 	sync := postgres.NewSync(w, others, logger)
 	others.on(sync.Answer)
-	log := activity.NewPostgresLog(activity.PostgresConfig{DB: db, Writer: w, Node: name, Keep: keep, Sync: sync.Wait, Logger: logger})
+	log := postgresactivity.New(postgresactivity.Config{DB: db, Writer: w, Node: name, Keep: keep, Sync: sync.Wait, Logger: logger})
 	return sharedLog{log, sync}
 }
 
 // Close ends the work behind the log. The writer is closed after it.
 func (l sharedLog) Close() {
-	l.PostgresLog.Close()
+	l.Log.Close()
 	l.sync.Close()
 }
