@@ -2,8 +2,8 @@ package caddymodule
 
 // What registers itself: the features of this build.
 import (
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin/keys" // admin.api.gatehouse
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli"        // the command gatehouse
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/admin" // admin.api.gatehouse
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cli"   // the command gatehouse
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"

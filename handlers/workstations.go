@@ -192,7 +192,7 @@ func releaseWorkstation(x *Request) error {
 	if machine := q.Get("generation"); q.Has("generation") {
 		by.Machine = &machine
 	}
-	if err := service.ReleaseBy(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, by); err != nil {
+	if err := service.Release(x.HTTP.Context(), x.Req.Caller.Tenant, x.Name, by); err != nil {
 		return err
 	}
 	return x.NoContent()
@@ -233,7 +233,7 @@ func endSession(x *Request) error {
 		return err
 	}
 	x.Req.Trace.SetSession(x.Item)
-	if err := service.EndSessionBy(x.Req.Caller.Tenant, x.Name, x.Item, x.Req.Caller.Name); err != nil {
+	if err := service.EndSession(x.Req.Caller.Tenant, x.Name, x.Item, x.Req.Caller.Name); err != nil {
 		return err
 	}
 	return x.NoContent()
@@ -241,7 +241,7 @@ func endSession(x *Request) error {
 
 // desktops is the part of a gateway that serves desktops.
 type desktops interface {
-	Workstations() *desktop.Service
+	Service() (*desktop.Service, error)
 	IssuerOf(q *request.Request) desktop.Issuer
 	StillMayConnect(caller *request.Caller) error
 }
@@ -265,9 +265,5 @@ func (x *Request) Workstations() (*desktop.Service, error) {
 
 // Desktops returns the service of the workstations, if it can serve now.
 func (x *Request) Desktops() (*desktop.Service, error) {
-	service := x.desktops().Workstations()
-	if service == nil {
-		return nil, apierror.New(apierror.UnknownURL, "this gateway has no workstations")
-	}
-	return service, service.Ready()
+	return x.desktops().Service()
 }

@@ -200,7 +200,7 @@ func TestWorkstationsAnswerOnlyWhereThereAreAny(t *testing.T) {
 	unreadable.FailWith(errors.New("no such volume"))
 	none, unready := startGateway(t, setup{}), startGateway(t, setup{Workstations: true, Storage: unreadable})
 	for _, c := range workstationPaths {
-		call(t, none, c.method, c.path, "full", c.body).Want(t, 404, "unknown_url", "this gateway has no workstations")
+		call(t, none, c.method, c.path, "full", c.body).Want(t, 404, "unknown_url", "the running configuration has no workstations: the option vnc is missing")
 		call(t, unready, c.method, c.path, "full", c.body).Want(t, 503, "storage_unavailable", "have not been read yet")
 	}
 }

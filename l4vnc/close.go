@@ -1,8 +1,6 @@
 package l4vnc
 
 import (
-	"crypto/tls"
-	"io"
 	"net"
 	"time"
 
@@ -20,7 +18,7 @@ const (
 	sessionLinger = 10 * time.Second
 )
 
-// maxDrained bounds how much a peer can make us discard, in bytes.
+// maxDrained bounds how much a viewer can make us discard, in bytes.
 const maxDrained = 4 << 20
 
 // closeGracefully ends a connection so that the peer sees an end and no reset. A socket that is
@@ -31,34 +29,12 @@ func closeGracefully(conn net.Conn, linger time.Duration, torn bool) {
 	lowest := transport(conn)
 	limit := closeAfter(lowest, linger)
 	defer limit.Stop()
-	halfClose(conn, torn)
-	drain(lowest)
+	vncrelay.HalfClose(conn, torn, under)
+	vncrelay.Discard(lowest, maxDrained)
 }
 
 func closeAfter(conn net.Conn, linger time.Duration) *time.Timer {
 	return time.AfterFunc(linger, func() { _ = conn.Close() })
-}
-
-// drain discards what the peer still sends, up to its end, and closes the connection.
-func drain(lowest net.Conn) {
-	_ = lowest.SetReadDeadline(time.Time{})
-	_, _ = io.CopyN(io.Discard, lowest, maxDrained) // discarded
-	_ = lowest.Close()
-}
-
-// halfClose ends our direction: close_notify inside TLS, then FIN.
-func halfClose(conn net.Conn, torn bool) {
-	for ; conn != nil; conn = under(conn) {
-		if secure, ok := conn.(*tls.Conn); ok {
-			if !torn {
-				_ = secure.CloseWrite() // fails where the handshake did not end
-			}
-			continue
-		}
-		if half, ok := conn.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite() // the peer may be gone
-		}
-	}
 }
 
 // abort closes the connection of a viewer that is gone, and discards what was sent to it.
@@ -97,7 +73,7 @@ func (v viewer) HangUp(end vncrelay.End) {
 	if end.Gone {
 		abort(v.Conn)
 	} else {
-		halfClose(v.Conn, end.Torn)
+		vncrelay.HalfClose(v.Conn, end.Torn, under)
 	}
 }
 
@@ -106,5 +82,5 @@ func (v viewer) Drain() {
 	lowest := transport(v.Conn)
 	limit := closeAfter(lowest, sessionLinger)
 	defer limit.Stop()
-	drain(lowest)
+	vncrelay.Discard(lowest, maxDrained)
 }

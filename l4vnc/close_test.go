@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
 // proxied is a connection behind a load balancer, as caddy-l4's proxy_protocol hands it over.
@@ -88,7 +89,7 @@ func TestATornConnectionEndsWithoutACloseNotify(t *testing.T) {
 	for _, torn := range []bool{false, true} {
 		ours, theirs := loopback(t)
 		server, _ := secured(t, ours, theirs)
-		halfClose(server, torn)
+		vncrelay.HalfClose(server, torn, under)
 		if alert, err := io.ReadAll(theirs); err != nil || (len(alert) > 0) == torn {
 			t.Errorf("torn: %v; %d bytes and %v", torn, len(alert), err)
 		}

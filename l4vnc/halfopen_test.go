@@ -66,7 +66,7 @@ func TestOnlyGuessesAreDelayed(t *testing.T) {
 			switch shown {
 			case "a released token":
 				c = tlsFirst(g.Issue(desktop.Options{}) + "." + domain)
-				if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
+				if err := g.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 					t.Fatal(err)
 				}
 				text = "This workstation was released."

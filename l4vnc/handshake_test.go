@@ -30,7 +30,7 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 		}, "expired", "This VNC address has expired. Ask for a new one."},
 		"a released workstation": {func(g *fakeGateway) string {
 			token := g.Issue(desktop.Options{})
-			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+			if err := g.Service.Release(g.T.Context(), "default", "one", desktop.Releaser{}); err != nil {
 				g.T.Fatal(err)
 			}
 			return token
@@ -38,7 +38,7 @@ func TestEachBadTokenIsRefusedWithItsReason(t *testing.T) {
 		"a session ended by hand": {func(g *fakeGateway) string {
 			token := g.Issue(desktop.Options{})
 			session := g.JoinAs(token, "192.0.2.9:1")
-			if err := g.Service.EndSession("default", "one", session.ID); err != nil {
+			if err := g.Service.EndSession("default", "one", session.ID, ""); err != nil {
 				g.T.Fatal(err)
 			}
 			return token
@@ -95,7 +95,7 @@ func TestAViewerThatLosesTheRaceToJoinIsRefused(t *testing.T) {
 	}{
 		"busy": {func(g *fakeGateway) { g.JoinAs(g.Issue(desktop.Options{}), "192.0.2.9:1") }, "Another viewer is connected."},
 		"released": {func(g *fakeGateway) {
-			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+			if err := g.Service.Release(g.T.Context(), "default", "one", desktop.Releaser{}); err != nil {
 				g.T.Error(err)
 			}
 		}, "This workstation was released."},

@@ -27,7 +27,7 @@ func TestTheMatcherLooksForALiveToken(t *testing.T) {
 			}
 		}
 	}
-	if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
+	if err := g.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	if m.Match(&tls.ClientHelloInfo{ServerName: token + "." + domain}) {

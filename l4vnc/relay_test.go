@@ -35,12 +35,12 @@ func TestASessionEndsCleanlyAndForItsReason(t *testing.T) {
 		after  time.Duration
 	}{
 		"released": {end: func(g *fakeGateway, _ string) {
-			if err := g.Service.Release(g.T.Context(), "default", "one"); err != nil {
+			if err := g.Service.Release(g.T.Context(), "default", "one", desktop.Releaser{}); err != nil {
 				g.T.Error(err)
 			}
 		}},
 		"ended": {end: func(g *fakeGateway, id string) {
-			if err := g.Service.EndSession("default", "one", id); err != nil {
+			if err := g.Service.EndSession("default", "one", id, ""); err != nil {
 				g.T.Error(err)
 			}
 		}},
@@ -181,7 +181,7 @@ func TestAReleaseEndsAViewerThatHasNotAskedForTheDesktop(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
+		if err := g.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		conversation{"E "}.PlayToEnd(t, viewer)

@@ -58,7 +58,7 @@ func TestAReleaseCutsAStuckWriteAfterAMoment(t *testing.T) {
 			}
 			synctest.Wait() // the write to the viewer is under way
 			begun := time.Now()
-			if err := g.Service.Release(t.Context(), "default", "one"); err != nil {
+			if err := g.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 			if reads {

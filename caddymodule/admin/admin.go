@@ -21,7 +21,7 @@ func init() {
 }
 
 // API is the operator's API on Caddy's admin endpoint, for the running configuration. It sees all
-// tenants, and does what the HTTP routes do:
+// tenants. What callers have too is served by their routes, as the key "operator": see publicRoutes.
 //
 //	GET    /gatehouse/workstations
 //	PUT    /gatehouse/workstations/{tenant}/{id}             {"address", "credential"}
@@ -56,36 +56,29 @@ func (API) CaddyModule() caddy.ModuleInfo {
 
 // Routes are what Caddy adds to its admin endpoint.
 func (API) Routes() []caddy.AdminRoute {
-	all := []caddy.AdminRoute{
-		{Pattern: Root + "backup", Handler: caddy.AdminHandlerFunc(serveBackup)},
-		{Pattern: Root + "activity", Handler: caddy.AdminHandlerFunc(serveActivity)},
-		{Pattern: Root + "series", Handler: caddy.AdminHandlerFunc(serveSeries)},
-		{Pattern: Root + "drain", Handler: caddy.AdminHandlerFunc(serveDrain)},
-		{Pattern: Root + "series/rebuild", Handler: method{http.MethodPost, rebuildSeries}},
+	routes := map[string]caddy.AdminHandler{
+		"backup":                             caddy.AdminHandlerFunc(serveBackup),
+		"drain":                              caddy.AdminHandlerFunc(serveDrain),
+		"series/rebuild":                     method{http.MethodPost, rebuildSeries},
+		"workstations/{tenant}/{id}/restore": method{http.MethodPost, restore},
 	}
 	for name, answer := range map[string]answerFunc{
-		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "providers": listProviders, "mcp": listServers, "limits": listLimits, "why": explain,
+		"budgets": listBudgets, "health": readHealth, "cluster": readCluster, "mcp": listServers, "why": explain,
 	} {
-		all = append(all, caddy.AdminRoute{Pattern: Root + name, Handler: method{http.MethodGet, answer}})
+		routes[name] = method{http.MethodGet, answer}
 	}
-	for name, mux := range muxes {
-		handler := caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
-			mux.ServeHTTP(w, r)
-			return nil
-		})
-		all = append(all, caddy.AdminRoute{Pattern: Root + name, Handler: handler}, caddy.AdminRoute{Pattern: Root + name + "/", Handler: handler})
+	for name, path := range publicRoutes {
+		routes[name] = servePublic(path)
+	}
+	all := make([]caddy.AdminRoute, 0, len(routes))
+	for name, handler := range routes {
+		all = append(all, caddy.AdminRoute{Pattern: root + name, Handler: handler})
 	}
 	return all
 }
 
-// Root is how all paths begin.
-const Root = "/gatehouse/"
-
-// muxes have the routes below Root of a name, and that itself.
-var muxes = map[string]*http.ServeMux{"sessions": sessionRoutes(), "workstations": workstationRoutes()}
-
-// Register adds the routes of a feature below Root of a name.
-func Register(name string, routes *http.ServeMux) { muxes[name] = routes }
+// root is how all paths begin.
+const root = "/gatehouse/"
 
 // answerFunc returns the answer of the running configuration, which becomes JSON.
 type answerFunc func(active *gateway.Gateway, r *http.Request) (any, error)
@@ -98,18 +91,18 @@ type method struct {
 
 // ServeHTTP answers errors too, so it returns none.
 func (m method) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	active, err := Running(r, m.name)
+	active, err := running(r, m.name)
 	var answer any
 	if err == nil {
 		answer, err = m.answer(active, r)
 	}
-	Write(w, answer, err)
+	write(w, answer, err)
 	return nil
 }
 
-// Running returns the gateway of the running configuration, if the request has the method. It is
+// running returns the gateway of the running configuration, if the request has the method. It is
 // called for each request, because this module is older than the apps of its configuration.
-func Running(r *http.Request, method string) (*gateway.Gateway, error) {
+func running(r *http.Request, method string) (*gateway.Gateway, error) {
 	if r.Method != method {
 		return nil, apierror.New(apierror.MethodNotAllowed, "use %s", method)
 	}
@@ -120,8 +113,8 @@ func Running(r *http.Request, method string) (*gateway.Gateway, error) {
 	return active, nil
 }
 
-// Write writes the answer to an operator's request; nil becomes 204.
-func Write(w http.ResponseWriter, answer any, err error) {
+// write writes the answer to an operator's request; nil becomes 204.
+func write(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	switch {
 	case err != nil:

@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/handlers"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys" // its rows
 )
 
 // refusal returns the status and the code of an answer of the route with a path.
@@ -29,19 +33,28 @@ func refusal(t *testing.T, method, path string) (status int, code string) {
 }
 
 func TestRoutesForReadingRefuseOtherMethods(t *testing.T) {
-	for _, name := range []string{"activity", "backup", "budgets", "cluster", "health", "limits", "mcp", "providers", "series", "why"} {
-		if status, code := refusal(t, http.MethodPost, Root+name); status != http.StatusMethodNotAllowed || code != "method_not_allowed" {
+	for _, name := range []string{"backup", "budgets", "cluster", "health", "mcp", "why"} {
+		if status, code := refusal(t, http.MethodPost, root+name); status != http.StatusMethodNotAllowed || code != "method_not_allowed" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}
 	}
-	if status, _ := refusal(t, http.MethodGet, Root+"series/rebuild"); status != http.StatusMethodNotAllowed {
+	if status, _ := refusal(t, http.MethodGet, root+"series/rebuild"); status != http.StatusMethodNotAllowed {
 		t.Errorf("a rebuild by GET: %d", status)
+	}
+}
+
+// A row that a route of the public API has lost would answer 405 to all methods.
+func TestEachRouteOfCallersIsInTheirTable(t *testing.T) {
+	for here, path := range publicRoutes {
+		if !slices.ContainsFunc(handlers.Routes(), func(r handlers.Route) bool { return r.Path == path }) {
+			t.Errorf("%s: the table has no %s", here, path)
+		}
 	}
 }
 
 func TestWithoutTheAppEveryRouteIsNotFound(t *testing.T) {
 	for _, name := range []string{"activity", "backup", "limits", "sessions", "why", "workstations"} {
-		if status, code := refusal(t, http.MethodGet, Root+name); status != http.StatusNotFound || code != "not_found" {
+		if status, code := refusal(t, http.MethodGet, root+name); status != http.StatusNotFound || code != "not_found" {
 			t.Errorf("%s: %d %s", name, status, code)
 		}
 	}

@@ -16,14 +16,14 @@ var backingUp sync.Mutex
 // serveBackup sends a copy of the database of the current configuration.
 func serveBackup(w http.ResponseWriter, r *http.Request) error {
 	if err := sendBackup(w, r); err != nil {
-		Write(w, nil, err)
+		write(w, nil, err)
 	}
 	return nil
 }
 
 // sendBackup returns an error if nothing was sent yet.
 func sendBackup(w http.ResponseWriter, r *http.Request) error {
-	active, err := Running(r, http.MethodGet)
+	active, err := running(r, http.MethodGet)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"time"
@@ -56,18 +55,4 @@ func listBudgets(active *gateway.Gateway, r *http.Request) (any, error) {
 		views[i] = viewOf(b)
 	}
 	return views, nil
-}
-
-// listLimits lists the limits and what is used of them, in the shape of GET /api/v1/limits and with its
-// parameters.
-func listLimits(active *gateway.Gateway, r *http.Request) (any, error) {
-	q, err := query(r, report.LimitsParams()...)
-	if err != nil {
-		return nil, err
-	}
-	if err := active.Ready(r.Context()); err != nil {
-		return nil, err
-	}
-	list, err := report.Limits(r.Context(), active.Requests(), nil, q)
-	return json.RawMessage(list), err
 }

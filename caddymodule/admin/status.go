@@ -44,11 +44,6 @@ type cluster interface {
 	Cluster() (report.ClusterStatus, error)
 }
 
-// listProviders lists the providers, with the health of their models.
-func listProviders(active *gateway.Gateway, _ *http.Request) (any, error) {
-	return active.Models().Status(nil), nil
-}
-
 // listServers lists the MCP servers with their health, or the tools of one of them.
 func listServers(active *gateway.Gateway, r *http.Request) (any, error) {
 	q, err := query(r, "server")

@@ -80,10 +80,10 @@ func TestTheCommandShowsAndEndsSessions(t *testing.T) {
 			ended = r.URL.Path
 			w.WriteHeader(http.StatusNoContent)
 		case r.URL.Query().Get("key") == "none":
-			_, _ = io.WriteString(w, "[]")
+			_, _ = io.WriteString(w, `{"object":"list","data":[]}`)
 		default:
-			_, _ = fmt.Fprintf(w, `[{"session_id":"vnc-1","tenant":"acme","workstation_id":"desk1","key":"dev","viewer":"192.0.2.1:5","security":"TLSFirst","view_only":true,"role":"guest","guests":2,
-				"started_at":%q,"until":%q,"bytes_up":10,"bytes_down":3670016}]`,
+			_, _ = fmt.Fprintf(w, `{"object":"list","data":[{"session_id":"vnc-1","tenant":"acme","workstation_id":"desk1","key":"dev","viewer":"192.0.2.1:5","security":"TLSFirst","view_only":true,"role":"guest","guests":2,
+				"started_at":%q,"until":%q,"bytes_up":10,"bytes_down":3670016}]}`,
 				time.Now().Add(-26*time.Hour-time.Minute).UTC().Format(time.RFC3339), time.Now().Add(90*time.Second).UTC().Format(time.RFC3339Nano))
 		}
 	}

@@ -158,6 +158,18 @@ func show[T any](o *operator, path string, print func(*T) error) error {
 	return print(&answer)
 }
 
+// showList is show for a list, of which JSON has the rows alone.
+func showList[T any](o *operator, path string, print func(rows []T) error) error {
+	var answer struct{ Data []T }
+	if err := o.call(http.MethodGet, path, nil, &answer); err != nil {
+		return err
+	}
+	if o.asJSON {
+		return o.printJSON(answer.Data)
+	}
+	return print(answer.Data)
+}
+
 // rowsOf decodes rows as far as a table shows them. JSON has all of them.
 func rowsOf[T any](all []json.RawMessage) ([]T, error) {
 	rows := make([]T, len(all))

@@ -68,8 +68,8 @@ func TestAnUnknownSubcommandAndAMissingArgumentFail(t *testing.T) {
 
 func TestWorkstationsAreListedByTenant(t *testing.T) {
 	admin := func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `[{"workstation_id":"a","tenant":"default","source":"declared","state":"available","sessions":1,"tokens":2},
-			{"workstation_id":"b","tenant":"acme","source":"ctl-a","generation":"vm-7f3a/4","state":"released","sessions":0,"tokens":0,"address":"192.0.2.1:5900"}]`)
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"workstation_id":"a","tenant":"default","source":"declared","state":"available","sessions":1,"tokens":2},
+			{"workstation_id":"b","tenant":"acme","source":"ctl-a","generation":"vm-7f3a/4","state":"released","sessions":0,"tokens":0,"address":"192.0.2.1:5900"}]}`)
 	}
 	for wanted, args := range map[string][]string{
 		"WORKSTATION  TENANT   SOURCE    STATE      SESSIONS  TOKENS  ADDRESS         GENERATION\n" +
@@ -185,7 +185,7 @@ func TestAKeyIsFoundByItsNameOrTheBeginningOfItsHash(t *testing.T) {
 				return !strings.Contains(strings.ToLower(k.Name), strings.ToLower(q.Get("search"))) && !strings.HasPrefix(k.Hash, q.Get("search"))
 			})})
 		case r.URL.Path == sessionsPath:
-			_, _ = io.WriteString(w, `[{"session_id":"vnc-1","tenant":"default","workstation_id":"desk1","key":"`+q.Get("key")+`"}]`)
+			_, _ = io.WriteString(w, `{"data":[{"session_id":"vnc-1","tenant":"default","workstation_id":"desk1","key":"`+q.Get("key")+`"}]}`)
 		default:
 			t.Errorf("asked for %s", r.URL)
 		}

@@ -16,9 +16,9 @@ func newProvidersCommand() *cobra.Command {
 }
 
 func listProviders(o *operator) error {
-	return show(o, "/gatehouse/providers", func(list *[]models.ProviderStatus) error {
+	return showList(o, "/gatehouse/providers", func(list []models.ProviderStatus) error {
 		return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
-			for _, p := range *list {
+			for _, p := range list {
 				providerRows(row, p)
 			}
 		})

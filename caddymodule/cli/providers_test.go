@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -53,7 +54,7 @@ func TestTheCommandShowsProviders(t *testing.T) {
 		if r.Method+" "+r.URL.Path != "GET /gatehouse/providers" {
 			t.Errorf("%s %s", r.Method, r.URL)
 		}
-		_, _ = io.WriteString(w, list)
+		_, _ = fmt.Fprintf(w, `{"object":"list","data":%s}`, list)
 	}))
 	defer admin.Close()
 	for asJSON, want := range map[bool]string{
@@ -73,12 +74,12 @@ func TestTheCommandShowsProviders(t *testing.T) {
 
 func TestTheCommandShowsCredentialsOfClouds(t *testing.T) {
 	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `[{"object":"provider","id":"acme","endpoints":[
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"object":"provider","id":"acme","endpoints":[
 			{"name":"east","host":"a.example","credential":{"cloud":"azure","valid":true,"remaining_seconds":3540,"failure":null}},
 			{"name":"west","host":"b.example","credential":{"cloud":"azure","valid":false,"remaining_seconds":null,"failure":"status 401"}},
 			{"name":"other","host":"c.example","credential":{"cloud":"aws","valid":true,"remaining_seconds":null,"failure":null}},
 			{"name":null,"host":"d.example","credential":{"cloud":"google","valid":true,"remaining_seconds":60,"failure":"status 500"}},
-			{"name":"key","host":"e.example"}],"targets":[]}]`)
+			{"name":"key","host":"e.example"}],"targets":[]}]}`)
 	}))
 	defer admin.Close()
 	var out strings.Builder

@@ -68,8 +68,8 @@ type sessionRow struct {
 
 // printSessions prints the sessions that the admin endpoint answers with.
 func printSessions(o *operator, path string) error {
-	return show(o, path, func(raw *[]json.RawMessage) error {
-		all, err := rowsOf[sessionRow](*raw)
+	return showList(o, path, func(raw []json.RawMessage) error {
+		all, err := rowsOf[sessionRow](raw)
 		if err != nil {
 			return err
 		}

@@ -141,11 +141,11 @@ type workstationRow struct {
 }
 
 func (o *operator) listWorkstations() error {
-	var all []json.RawMessage
-	if err := o.call(http.MethodGet, workstationsPath, nil, &all); err != nil {
+	var answer struct{ Data []json.RawMessage }
+	if err := o.call(http.MethodGet, workstationsPath, nil, &answer); err != nil {
 		return err
 	}
-	found, err := rowsOf[workstationRow](all)
+	found, err := rowsOf[workstationRow](answer.Data)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (o *operator) listWorkstations() error {
 	chosen := []json.RawMessage{}
 	for i, row := range found {
 		if o.tenant == "" || row.Tenant == o.tenant {
-			rows, chosen = append(rows, row), append(chosen, all[i])
+			rows, chosen = append(rows, row), append(chosen, answer.Data[i])
 		}
 	}
 	if o.asJSON {

@@ -247,7 +247,7 @@ func TestAnAddressOfASourceOpensNoDeclaredWorkstation(t *testing.T) {
 func TestASourceIsAskedForWhatWasRegisteredLongAgo(t *testing.T) {
 	asking(t, func(t *testing.T, d *desktop.Service, _ *plane) {
 		mustRegister(t, d, "lab1", desktop.Registration{Address: "10.0.0.9:5901"})
-		if err := d.Release(t.Context(), "default", "lab1"); err != nil {
+		if err := d.Release(t.Context(), "default", "lab1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(8 * 24 * time.Hour)

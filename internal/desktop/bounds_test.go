@@ -57,7 +57,7 @@ func TestAReleaseIsAnnouncedOnceThoughNobodyIsConnected(t *testing.T) {
 		}
 	})
 	for range 2 {
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,7 +137,7 @@ func TestAStartWritesNothingThatTheStorageHas(t *testing.T) {
 	use := func(c *desktop.Config) { c.Storage = storage }
 	d := open(t, use)
 	register(t, d, "default", "run", "10.0.0.1:5901")
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	var writes atomic.Int32

@@ -113,7 +113,7 @@ func TestAReleaseHoldsAfterAReload(t *testing.T) {
 	next := again(nil)
 	desktop.Commit(old.State(), next, nil)
 	wantOpen(t, x)
-	if err := next.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := next.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, desktop.ReasonReleased)
@@ -125,7 +125,7 @@ func TestAReleaseHoldsAfterAReload(t *testing.T) {
 // Declared, released, dropped, declared again: only a restore opens it.
 func TestAReleasedWorkstationStaysSoWhileItIsNotDeclared(t *testing.T) {
 	old, again := reload(t)
-	if err := old.Release(t.Context(), "default", "desk2"); err != nil {
+	if err := old.Release(t.Context(), "default", "desk2", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	without := again(withoutDesk2)
@@ -149,7 +149,7 @@ func TestStateForgetsWhatNobodyHolds(t *testing.T) {
 	for range 10 {
 		label := mustIssue(t, d, "desk2")
 		x := mustJoin(t, d, label, viewer)
-		if err := d.EndSession("default", "desk2", x.ID); err != nil {
+		if err := d.EndSession("default", "desk2", x.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		x.Leave()

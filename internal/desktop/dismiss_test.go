@@ -99,11 +99,11 @@ func TestAReleaseEndsAllOfASourcesWorkstationAndAsksAgain(t *testing.T) {
 		elsewhere, _ := issue(t, d, "lab2", desktop.Options{})
 		x, y := enter(t, d, label), enter(t, d, elsewhere)
 		other := "vm-9"
-		err := d.ReleaseBy(t.Context(), "default", "lab1", desktop.Releaser{Machine: &other})
+		err := d.Release(t.Context(), "default", "lab1", desktop.Releaser{Machine: &other})
 		wantFault(t, err, apierror.WorkstationGeneration, "")
 		wantOpen(t, x)
 		machine := "vm-1"
-		if err := d.ReleaseBy(t.Context(), "default", "lab1", desktop.Releaser{Key: "ops", Machine: &machine}); err != nil {
+		if err := d.Release(t.Context(), "default", "lab1", desktop.Releaser{Key: "ops", Machine: &machine}); err != nil {
 			t.Fatal(err)
 		}
 		wantEnded(t, x, desktop.ReasonReleased)

@@ -87,3 +87,6 @@ func (s *State) Logins() int {
 
 // ViewOnly reports whether the viewer may only look.
 func (x *Session) ViewOnly() bool { return x.record.Rules.ViewOnly }
+
+// ParseRegistration reads a registration as the elements of a list are read.
+func ParseRegistration(text []byte) (r Registration, err error) { return r, r.parse(text, r.Set) }

@@ -19,7 +19,7 @@ func TestAGuestStandsBesideItsHostAndEndsWithIt(t *testing.T) {
 	for _, rule := range []desktop.Conflict{desktop.Refuse, desktop.Replace, desktop.Share} {
 		for name, end := range map[string]func(d *desktop.Service, host *desktop.Session){
 			"the host leaves":  func(_ *desktop.Service, host *desktop.Session) { host.Leave() },
-			"by hand":          func(d *desktop.Service, host *desktop.Session) { _ = d.EndSession("default", "desk1", host.ID) },
+			"by hand":          func(d *desktop.Service, host *desktop.Session) { _ = d.EndSession("default", "desk1", host.ID, "") },
 			"by another limit": func(_ *desktop.Service, host *desktop.Session) { host.End(desktop.ReasonIdle); host.Leave() },
 		} {
 			d := open(t, func(c *desktop.Config) { c.OnConflict = rule })
@@ -53,7 +53,7 @@ func TestAReleaseEndsHostAndGuests(t *testing.T) {
 	host := mustJoin(t, d, label, viewer)
 	guest, _ := guestOf(t, d, host, desktop.Options{})
 	x := mustJoin(t, d, guest, other)
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, host, desktop.ReasonReleased)

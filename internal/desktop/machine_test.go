@@ -165,7 +165,7 @@ func TestARegistrationThatMustBeNew(t *testing.T) {
 	mustRegister(t, d, "run", r)
 	_, _, err := d.Register(t.Context(), "default", "run", r)
 	wantFault(t, err, apierror.WorkstationExists, "")
-	if err := d.Release(t.Context(), "default", "run"); err != nil {
+	if err := d.Release(t.Context(), "default", "run", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	mustRegister(t, d, "run", r)

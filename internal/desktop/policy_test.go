@@ -75,7 +75,7 @@ func TestNothingRunsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, nil)
 		x := mustJoin(t, d, mustIssue(t, d, "desk1"), viewer)
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		register(t, d, "default", "run", "10.0.0.1:5900")

@@ -18,7 +18,7 @@ func byMatch(d *desktop.Service, label string) (tried []string, err error) {
 func TestAMatchIsAskedForLivePrefixesFirstAndMayTakeItsTime(t *testing.T) {
 	d := open(t, func(c *desktop.Config) { c.VNCAuth = true })
 	dead, live := mustIssue(t, d, "desk1"), mustIssue(t, d, "desk2")
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	tried, err := byMatch(d, "neverissued")
@@ -27,7 +27,7 @@ func TestAMatchIsAskedForLivePrefixesFirstAndMayTakeItsTime(t *testing.T) {
 		t.Errorf("tried %v, want %s and then %s", tried, live[:8], dead[:8])
 	}
 	_, err = d.FindByMatch(func(string) bool { // the lock is free
-		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk2", desktop.Releaser{}); err != nil {
 			t.Error(err)
 		}
 		return true
@@ -52,7 +52,7 @@ func TestThePrefixOfADeadTokenIsNoWrongOne(t *testing.T) {
 		mustIssue(t, d, "desk1") // sweeps
 		want(expired, desktop.RefusedExpired, desktop.RefusedExpired)
 		released := mustIssue(t, d, "desk2")
-		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk2", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		want(released, desktop.RefusedReleased, desktop.RefusedReleased)
@@ -64,7 +64,7 @@ func TestThePrefixOfADeadTokenIsNoWrongOne(t *testing.T) {
 		for range 300 {
 			mustIssue(t, d, "desk2")
 		}
-		if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk2", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		if tried, _ := byMatch(d, "neverissued"); len(tried) > 1+256 {

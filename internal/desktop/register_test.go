@@ -39,7 +39,7 @@ func TestRegisteringARunTimeWorkstation(t *testing.T) {
 	if _, created := register(t, d, "default", "run", "10.0.0.2:5901"); created {
 		t.Error("a change is told as a creation")
 	}
-	if err := d.Release(t.Context(), "default", "run"); err != nil {
+	if err := d.Release(t.Context(), "default", "run", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	if v, created := register(t, d, "default", "run", "10.0.0.2:5901"); created || v.State != desktop.StateAvailable || !v.ReleasedAt.IsZero() {
@@ -105,7 +105,7 @@ func TestTheEmptyRegistrationRestoresADeclaredWorkstation(t *testing.T) {
 	d := open(t, func(c *desktop.Config) { c.Networks = nil }) // needs no registration
 	for _, released := range []bool{false, true} {
 		if released {
-			if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+			if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -124,10 +124,10 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 	register(t, d, "default", "run", "10.0.0.3:5900")
 	ours, _ := issue(t, d, "run", desktop.Options{})
 	x := mustJoin(t, d, ours, viewer)
-	if err := d.Release(t.Context(), "acme", "run"); err != nil {
+	if err := d.Release(t.Context(), "acme", "run", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Release(t.Context(), "acme", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "acme", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	wantOpen(t, x)
@@ -135,7 +135,7 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 	if _, err := d.Issue(desktop.Issuer{Tenant: "acme", Key: "k"}, "desk2", desktop.Options{}); err == nil {
 		t.Error("a token for another tenant's workstation")
 	}
-	wantFault(t, d.Release(t.Context(), "acme", "desk2"), apierror.NotFound, "")
+	wantFault(t, d.Release(t.Context(), "acme", "desk2", desktop.Releaser{}), apierror.NotFound, "")
 	wantFault(t, d.Restore(t.Context(), "acme", "desk2"), apierror.NotFound, "")
 	names := func(views []desktop.View) string {
 		var b strings.Builder
@@ -168,7 +168,7 @@ func TestATenantRegistersSoMany(t *testing.T) {
 		register(t, d, "default", "run0", "10.0.0.9:5900") // a change needs no room
 		register(t, d, "acme", "run9", "10.0.0.1:5900")
 		for _, name := range []string{"run2", "run1"} { // run2 was released first
-			if err := d.Release(t.Context(), "default", name); err != nil {
+			if err := d.Release(t.Context(), "default", name, desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Nanosecond)
@@ -251,7 +251,7 @@ func TestAReleaseDuringAChangeWins(t *testing.T) {
 	storage.Before = func(op, _ string) {
 		if op == "store" {
 			once.Do(func() {
-				go func() { released <- d.Release(context.Background(), "default", "run") }()
+				go func() { released <- d.Release(context.Background(), "default", "run", desktop.Releaser{}) }()
 				for v, _ := d.Get("default", "run"); v.State != desktop.StateReleased; v, _ = d.Get("default", "run") {
 					runtime.Gosched()
 				}

@@ -1,7 +1,6 @@
 package desktop
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -85,14 +84,6 @@ func (r *Registration) Set(name string, value []byte) (known bool, err error) {
 		return true, nil
 	}
 	return false, nil
-}
-
-// ParseRegistration reads a registration as JSON; an empty text is an empty one.
-func ParseRegistration(text []byte) (r Registration, err error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return r, nil
-	}
-	return r, r.parse(text, r.Set)
 }
 
 // parse reads an object, each member of which set takes, also after one that it refuses.

@@ -23,16 +23,11 @@ func (by *Releaser) may(p *entry) error {
 	return apierror.New(apierror.WorkstationGeneration, "another machine has the name of the workstation by now")
 }
 
-// Release is ReleaseBy nobody in particular.
-func (g *Registry) Release(ctx context.Context, tenant, name string) error {
-	return g.ReleaseBy(ctx, tenant, name, Releaser{})
-}
-
-// ReleaseBy ends everything at a workstation: once it has begun, no viewer joins, its sessions end
+// Release ends everything at a workstation: once it has begun, no viewer joins, its sessions end
 // and its tokens are dead. It returns nil when the mark is durable, also where the workstation was
 // released before. Its errors are: not_found; workstation_generation; storage_unavailable, with the
 // workstation released in memory: call it again.
-func (g *Registry) ReleaseBy(ctx context.Context, tenant, name string, by Releaser) error {
+func (g *Registry) Release(ctx context.Context, tenant, name string, by Releaser) error {
 	id := ID{tenant, name}
 	if !g.ready.Load() {
 		return errNotStarted()

@@ -24,7 +24,7 @@ func TestReleaseEndsEverythingAtOneWorkstation(t *testing.T) {
 	a, b := mustJoin(t, d, label, viewer), mustJoin(t, d, label, other)
 	bystander := mustJoin(t, d, elsewhere, viewer)
 	for range 2 { // also when repeated
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestNobodyIsInOnceReleaseHasReturned(t *testing.T) {
 		released := make(chan error, 1)
 		all.Go(func() {
 			<-start
-			err := d.Release(context.Background(), "default", "desk1")
+			err := d.Release(context.Background(), "default", "desk1", desktop.Releaser{})
 			if open, _ := d.Sessions("default", "desk1"); len(open) != 0 {
 				t.Errorf("round %d: %d sessions are open", round, len(open))
 			}
@@ -117,7 +117,7 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 		x := mustJoin(t, d, label, viewer)
 		ctx, gone := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- d.Release(ctx, "default", "desk1") }()
+		go func() { done <- d.Release(ctx, "default", "desk1", desktop.Releaser{}) }()
 		synctest.Wait()
 		wantEnded(t, x, desktop.ReasonReleased)
 		if d.Live(label) || len(storage.Values()) != 0 {
@@ -125,7 +125,7 @@ func TestAReleaseIsInForceBeforeASlowStorageHasIt(t *testing.T) {
 		}
 		gone() // the caller hangs up: the mark is made durable all the same
 		second := make(chan error, 1)
-		go func() { second <- d.Release(t.Context(), "default", "desk1") }()
+		go func() { second <- d.Release(t.Context(), "default", "desk1", desktop.Releaser{}) }()
 		synctest.Wait()
 		select {
 		case err := <-second:
@@ -147,7 +147,7 @@ func TestAHangingStorageFailsTheCallNotTheRelease(t *testing.T) {
 		storage.Wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 		d := open(t, func(c *desktop.Config) { c.Storage = storage })
 		began := time.Now()
-		wantFault(t, d.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
+		wantFault(t, d.Release(t.Context(), "default", "desk1", desktop.Releaser{}), apierror.StorageUnavailable, "")
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -165,7 +165,7 @@ func TestAFailingStorage(t *testing.T) {
 
 	storage.FailWith(broken)
 	for range 2 { // the second tries again
-		err := d.Release(t.Context(), "default", "desk1")
+		err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{})
 		wantFault(t, err, apierror.StorageUnavailable, "")
 		if !errors.Is(err, broken) {
 			t.Error("the cause is lost for the log")
@@ -181,7 +181,7 @@ func TestAFailingStorage(t *testing.T) {
 	wantFault(t, err, apierror.NotFound, "")
 
 	storage.FailWith(nil)
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil || len(storage.Values()) != 1 {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil || len(storage.Values()) != 1 {
 		t.Fatal(err, len(storage.Values()))
 	}
 }
@@ -192,7 +192,7 @@ func TestAFailedRestoreOpensNothingLater(t *testing.T) {
 	storage, state := new(desktoptest.Storage), memory.NewState(time.Now)
 	use := func(c *desktop.Config) { c.Storage, c.State = storage, state }
 	d := open(t, use)
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	failing := open(t, func(c *desktop.Config) { use(c); c.Storage = &takesButFails{Storage: storage} })

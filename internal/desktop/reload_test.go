@@ -19,12 +19,12 @@ func TestAnotherStorageAfterAReload(t *testing.T) {
 		on := func(s *desktoptest.Storage) *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, s })
 		}
-		on(after).Release(t.Context(), "default", "desk1")
+		on(after).Release(t.Context(), "default", "desk1", desktop.Releaser{})
 		time.Sleep(time.Second)
 		on(after).Restore(t.Context(), "default", "desk1")
 		time.Sleep(time.Second)
 		d := on(before)
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		register(t, d, "default", "run", "10.0.0.1:5900")
@@ -51,7 +51,7 @@ func TestAStartTakesOverWhatAnotherProcessReleased(t *testing.T) {
 		x := mustJoin(t, ours, label, viewer)
 		theirs := open(t, func(c *desktop.Config) { c.Storage = storage })
 		time.Sleep(time.Second)
-		if err := theirs.Release(t.Context(), "default", "run"); err != nil {
+		if err := theirs.Release(t.Context(), "default", "run", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		wantOpen(t, x)
@@ -75,7 +75,7 @@ func TestAReleasedRegistrationThatIsDeclaredLaterStaysReleased(t *testing.T) {
 		}
 		d := boot(false)
 		register(t, d, "default", "desk1", "10.0.0.1:5900")
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, declared := range []bool{true, false, true} {
@@ -98,7 +98,7 @@ func TestOldReleasedRegistrationsGo(t *testing.T) {
 			register(t, d, "default", name, "10.0.0.1:5900")
 		}
 		for _, name := range []string{"run", "desk1"} {
-			if err := d.Release(t.Context(), "default", name); err != nil {
+			if err := d.Release(t.Context(), "default", name, desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestARestoreCountsThoughTheClockIsLate(t *testing.T) {
 		here := func() *desktop.Service {
 			return open(t, func(c *desktop.Config) { c.State, c.Storage = state, storage })
 		}
-		if err := here().Release(t.Context(), "default", "desk1"); err != nil {
+		if err := here().Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		there := open(t, func(c *desktop.Config) { c.Storage, c.State = storage, memory.NewState(late) })

@@ -27,7 +27,7 @@ func TestRegistrationsAndReleasesSurviveARestart(t *testing.T) {
 	register(t, d, "default", "gone", "10.0.0.2:5901")
 	label := mustIssue(t, d, "run")
 	for _, name := range []string{"desk1", "gone"} {
-		if err := d.Release(t.Context(), "default", name); err != nil {
+		if err := d.Release(t.Context(), "default", name, desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestAServiceThatHasNotStartedOpensNothing(t *testing.T) {
 	wantFault(t, err, apierror.StorageUnavailable, "")
 	_, _, err = d.Register(t.Context(), "default", "run", desktop.Registration{Address: "10.0.0.1:5900"})
 	wantFault(t, err, apierror.StorageUnavailable, "")
-	wantFault(t, d.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
+	wantFault(t, d.Release(t.Context(), "default", "desk1", desktop.Releaser{}), apierror.StorageUnavailable, "")
 	wantFault(t, d.Restore(t.Context(), "default", "desk1"), apierror.StorageUnavailable, "")
 	_, err = d.Find(strings.Repeat("a", 26), viewer.Addr())
 	wantRefusal(t, err, desktop.RefusedUnavailable)
@@ -79,7 +79,7 @@ func TestAnUnreadableStorageStopsTheStart(t *testing.T) {
 		state := memory.NewState(time.Now)
 		if op == "store" { // memory knows a release that the storage must get
 			d := open(t, func(c *desktop.Config) { c.State = state })
-			if err := d.Release(t.Context(), "default", "desk2"); err != nil {
+			if err := d.Release(t.Context(), "default", "desk2", desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 		}

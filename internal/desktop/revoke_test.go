@@ -85,7 +85,7 @@ func (s *late) Swap(ctx context.Context, c *desktop.Change) (desktop.Outcome, er
 func TestAChangeThatMissedItsDeadlineIsMadeAllTheSame(t *testing.T) {
 	for name, end := range map[string]func(d *desktop.Service, x *desktop.Session){
 		"a revocation":   func(d *desktop.Service, _ *desktop.Session) { d.State().Revoke("default", "dev") },
-		"an end by hand": func(d *desktop.Service, x *desktop.Session) { _ = d.EndSession("default", "desk1", x.ID) },
+		"an end by hand": func(d *desktop.Service, x *desktop.Session) { _ = d.EndSession("default", "desk1", x.ID, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &late{Store: memory.New(time.Now)}

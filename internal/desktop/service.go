@@ -104,14 +104,9 @@ func (w *Service) Policy() Policy { return w.config.policy }
 // Format prints nothing: a Service knows credentials.
 func (w *Service) Format(f fmt.State, _ rune) { opaque(f, "workstations") }
 
-// EndSession is EndSessionBy nobody in particular.
-func (w *Service) EndSession(tenant, name, sid string) error {
-	return w.EndSessionBy(tenant, name, sid, "")
-}
-
-// EndSessionBy ends one session by hand, for a key, and withdraws its token: the viewer would
+// EndSession ends one session by hand, for a key, and withdraws its token: the viewer would
 // be back in a second. Other sessions of the token go on. It fails with [apierror.NotFound].
-func (w *Service) EndSessionBy(tenant, name, sid, key string) error {
+func (w *Service) EndSession(tenant, name, sid, key string) error {
 	id := ID{tenant, name}
 	if err := w.check(id); err != nil {
 		return err
@@ -139,11 +134,11 @@ func noSession(id ID, sid string) error {
 	return apierror.New(apierror.NotFound, "workstation %q has no session %q", clip(id.Name), clip(sid))
 }
 
-// EndOpenSession is EndSessionBy for a caller that knows only the session's id. A session that sees does
+// EndOpenSession is EndSession for a caller that knows only the session's id. A session that sees does
 // not let through is not found.
 func (w *Service) EndOpenSession(sid, key string, sees func(SessionView) bool) (SessionView, error) {
 	for _, view := range w.OpenSessions(func(v SessionView) bool { return v.ID == sid && sees(v) }) {
-		return view, w.EndSessionBy(view.Tenant, view.Workstation, sid, key)
+		return view, w.EndSession(view.Tenant, view.Workstation, sid, key)
 	}
 	return SessionView{}, apierror.New(apierror.NotFound, "there is no open session %q", clip(sid))
 }

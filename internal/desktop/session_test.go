@@ -71,16 +71,16 @@ func TestSessionsAreListedAndEndedByHand(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		for _, miss := range [][3]string{{"default", "desk1", "vnc-0"}, {"default", "desk2", x.ID}, {"acme", "desk1", x.ID}, {"default", "desk9", x.ID}} {
-			wantFault(t, d.EndSession(miss[0], miss[1], miss[2]), apierror.NotFound, "")
+			wantFault(t, d.EndSession(miss[0], miss[1], miss[2], ""), apierror.NotFound, "")
 		}
-		if err := d.EndSession("default", "desk1", x.ID); err != nil {
+		if err := d.EndSession("default", "desk1", x.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		wantEnded(t, x, desktop.ReasonEnded)
 		wantOpen(t, y)
 		_, err = join(d, label, viewer) // or it would be back at once
 		wantRefusal(t, err, desktop.RefusedRevoked)
-		wantFault(t, d.EndSession("default", "desk1", x.ID), apierror.NotFound, "")
+		wantFault(t, d.EndSession("default", "desk1", x.ID, ""), apierror.NotFound, "")
 		_, err = d.Sessions("acme", "desk1")
 		wantFault(t, err, apierror.NotFound, "")
 	})
@@ -126,7 +126,7 @@ func TestEventsTellWhoWhereAndHowLong(t *testing.T) {
 		label, issued := issue(t, d, "desk1", desktop.Options{})
 		x := mustJoin(t, d, label, viewer)
 		time.Sleep(90 * time.Second)
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		if last["sessions"] != 1 || last["workstation"] != "desk1" || last["tenant"] != "default" {

@@ -17,7 +17,7 @@ func TestCertmagicsFileStorage(t *testing.T) {
 	}
 	d := boot()
 	register(t, d, "default", "run", "10.0.0.1:5900")
-	if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	d = boot()

@@ -123,7 +123,7 @@ func (l *Sync) Apply(ctx context.Context, g *Registry, tenant string) (done Sync
 	}
 	done.Refused = []Refused{}
 	for name, machine := range gone {
-		switch err := g.ReleaseBy(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
+		switch err := g.Release(ctx, tenant, name, Releaser{Key: l.By, Machine: &machine}); {
 		case err == nil:
 			done.Released++
 		case !isRefusal(err): // else another machine has come meanwhile, or the release of somebody

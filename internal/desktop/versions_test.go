@@ -69,7 +69,7 @@ func TestTheBuildBeforeReadsRecordsOrRefusesTheirVersion(t *testing.T) {
 		storage := new(desktoptest.Storage)
 		d := open(t, func(c *desktop.Config) { c.Storage = storage })
 		mustRegister(t, d, "run", tc.r)
-		if err := d.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := d.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // in service, and released
@@ -79,7 +79,7 @@ func TestTheBuildBeforeReadsRecordsOrRefusesTheirVersion(t *testing.T) {
 					t.Errorf("%s: %s: %v", name, value, err)
 				}
 			}
-			if err := d.Release(t.Context(), "default", "run"); err != nil {
+			if err := d.Release(t.Context(), "default", "run", desktop.Releaser{}); err != nil {
 				t.Fatal(err)
 			}
 		}

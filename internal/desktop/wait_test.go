@@ -14,11 +14,15 @@ func TestAWaitForAWorkstationEndsWithItsReason(t *testing.T) {
 		then func(t *testing.T, d *desktop.Service)
 		want desktop.RefusalCode // "": it goes on
 	}{
-		"a release":         {func(t *testing.T, d *desktop.Service) { _ = d.Release(t.Context(), "default", "run") }, desktop.RefusedReleased},
-		"another machine":   {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-2", "10.0.0.1:5900")) }, desktop.RefusedReleased},
-		"another address":   {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-1", "10.0.0.2:5900")) }, desktop.RefusedReleased},
-		"the same machine":  {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-1", "10.0.0.1:5900")) }, ""},
-		"another release":   {func(t *testing.T, d *desktop.Service) { _ = d.Release(t.Context(), "default", "desk1") }, ""},
+		"a release": {func(t *testing.T, d *desktop.Service) {
+			_ = d.Release(t.Context(), "default", "run", desktop.Releaser{})
+		}, desktop.RefusedReleased},
+		"another machine":  {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-2", "10.0.0.1:5900")) }, desktop.RefusedReleased},
+		"another address":  {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-1", "10.0.0.2:5900")) }, desktop.RefusedReleased},
+		"the same machine": {func(t *testing.T, d *desktop.Service) { mustRegister(t, d, "run", machine("vm-1", "10.0.0.1:5900")) }, ""},
+		"another release": {func(t *testing.T, d *desktop.Service) {
+			_ = d.Release(t.Context(), "default", "desk1", desktop.Releaser{})
+		}, ""},
 		"the key's end":     {func(_ *testing.T, d *desktop.Service) { d.State().Revoke("default", "dev") }, desktop.RefusedRevoked},
 		"a reload":          {func(_ *testing.T, d *desktop.Service) { desktop.Commit(d.State(), d, nobody) }, desktop.RefusedRevoked},
 		"the process's end": {func(_ *testing.T, d *desktop.Service) { d.State().EndAll(desktop.ReasonShutdown) }, desktop.RefusedShutdown},
@@ -54,7 +58,7 @@ func TestAWaitForAWorkstationOfASourceEndsWithItsRelease(t *testing.T) {
 		var why desktop.RefusalCode
 		stop, err := wantLocated(t, d, label).Watch(func(refusal *desktop.Refusal) { why = refusal.Code })
 		if err == nil {
-			err = d.Release(t.Context(), "default", "lab1")
+			err = d.Release(t.Context(), "default", "lab1", desktop.Releaser{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +75,7 @@ func TestNobodyWaitsForAWorkstationThatIsGone(t *testing.T) {
 	d := open(t, nil)
 	pass, err := d.Find(mustIssue(t, d, "desk1"), viewer.Addr())
 	if err == nil {
-		err = d.Release(t.Context(), "default", "desk1")
+		err = d.Release(t.Context(), "default", "desk1", desktop.Releaser{})
 	}
 	if err != nil {
 		t.Fatal(err)

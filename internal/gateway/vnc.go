@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/connlimit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
@@ -34,6 +35,15 @@ func (v VNC) Current(ctx context.Context) vncrelay.Gateway {
 
 // Workstations is the service of the workstations, nil without any.
 func (v VNC) Workstations() *desktop.Service { return v.gateway.desktops.workstations }
+
+// Service returns the service of the workstations, if it can serve now. Errors: 404, 503.
+func (v VNC) Service() (*desktop.Service, error) {
+	service := v.Workstations()
+	if service == nil {
+		return nil, apierror.New(apierror.UnknownURL, "the running configuration has no workstations: the option vnc is missing")
+	}
+	return service, service.Ready()
+}
 
 // Node is the name of this gateway among those of a cluster.
 func (v VNC) Node() string { return v.gateway.state.Workstations.Node() }

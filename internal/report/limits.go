@@ -15,7 +15,7 @@ import (
 )
 
 // Limits returns the budgets, rates and limits of calls at once that a key may see, with what is used
-// of them, by subject. A nil key is the operator at Caddy's admin address, who sees all.
+// of them, by subject.
 //
 // A key with the scope limits:read sees those of its tenant and of the tenant's keys, and the shared
 // ones of the gateway and of models that it may use; any other key sees its own. Of a shared limit
@@ -36,16 +36,13 @@ func Limits(ctx context.Context, d *modelcall.Deps, key *keys.Key, q url.Values)
 
 // limitsViewer is the caller that asks for limits.
 type limitsViewer struct {
-	key     *keys.Key // nil: sees all models
+	key     *keys.Key
 	tenants keys.Tenants
 	all     bool   // sees what is used of shared limits
 	only    string // "": more than this subject
 }
 
 func newLimitsViewer(key *keys.Key, tenant string) limitsViewer {
-	if key == nil {
-		return limitsViewer{tenants: keys.EveryTenant(tenant), all: true}
-	}
 	v := limitsViewer{key: key, tenants: key.Tenants(tenant), all: key.AllTenants}
 	if !key.Has(keys.LimitsRead) {
 		v.only = policy.KeySubject(key.Name)

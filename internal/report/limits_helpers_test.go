@@ -106,6 +106,12 @@ func caller(t testing.TB, spec keys.Spec) *keys.Key {
 	return found.Key
 }
 
+// everyTenant returns a key that sees the limits of all tenants.
+func everyTenant(t testing.TB) *keys.Key {
+	t.Helper()
+	return caller(t, keys.Spec{Name: "ops", AllTenants: true})
+}
+
 // seen returns "subject configured" of each row, and the cursor of the next page.
 func seen(t testing.TB, d *modelcall.Deps, key *keys.Key, query string) (rows []string, next string) {
 	t.Helper()

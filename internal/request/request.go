@@ -124,9 +124,10 @@ func (q *Request) Require(scope keys.Scope) error {
 	return e
 }
 
-// SetWorkstation notes the name of the workstation that the request is about.
+// SetWorkstation notes the name of the workstation that the request is about, without any key that
+// somebody took for it.
 func (q *Request) SetWorkstation(name string) {
-	q.Outcome.Record.Workstation = redact.Own(name, q.Caller.Secret)
+	q.Outcome.Record.Workstation = redact.Own(q.deps.Redactor.Name(name), q.Caller.Secret)
 }
 
 // Finished reports whether Finish has run.

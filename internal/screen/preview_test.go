@@ -86,7 +86,7 @@ func TestAReleaseEndsAPreview(t *testing.T) {
 		}
 		defer x.Release()
 		l.look(x, screen.Want{})
-		if err := l.Service.Release(t.Context(), "default", "one"); err != nil {
+		if err := l.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = x.Look(t.Context(), screen.Want{})

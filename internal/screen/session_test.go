@@ -161,7 +161,7 @@ func TestAReleaseEndsACallUnderWay(t *testing.T) {
 			time.AfterFunc(5*time.Second, func() {
 				defer close(released)
 				begun = time.Now()
-				if err := l.Service.Release(t.Context(), "default", "one"); err != nil {
+				if err := l.Service.Release(t.Context(), "default", "one", desktop.Releaser{}); err != nil {
 					t.Error(err)
 				}
 			})

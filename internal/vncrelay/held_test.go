@@ -61,7 +61,9 @@ func TestWhatAPersonHoldsComesUpAtTheEnd(t *testing.T) {
 		"the viewer leaves":   func(_ *vncrelaytest.Gateway, viewer net.Conn) { _ = viewer.Close() },
 		"its message is none": func(_ *vncrelaytest.Gateway, viewer net.Conn) { go func() { _, _ = viewer.Write([]byte{77}) }() },
 		"the session ends":    func(g *vncrelaytest.Gateway, _ net.Conn) { g.State.EndAll(desktop.ReasonEnded) },
-		"a release":           func(g *vncrelaytest.Gateway, _ net.Conn) { _ = g.Service.Release(g.T.Context(), "default", "one") },
+		"a release": func(g *vncrelaytest.Gateway, _ net.Conn) {
+			_ = g.Service.Release(g.T.Context(), "default", "one", desktop.Releaser{})
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := vncrelaytest.New(t, options{})

@@ -137,7 +137,7 @@ func TestTheFirstReasonOfAnEndStays(t *testing.T) {
 	if err := s.Join(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.service.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := r.service.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Finish(desktop.ReasonViewer)

@@ -56,7 +56,7 @@ func TestASessionOutlivesTheServerThatBeganIt(t *testing.T) {
 
 func release(f *fixture) {
 	f.T.Helper()
-	if err := f.Service.Release(context.Background(), "default", "one"); err != nil {
+	if err := f.Service.Release(context.Background(), "default", "one", desktop.Releaser{}); err != nil {
 		f.T.Error(err)
 	}
 }

@@ -26,12 +26,12 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 	}{
 		"released": {end: func(f *fixture, _ *browser, _ string) { release(f) }, code: 4001, text: "The workstation was released."},
 		"released by a key": {end: func(f *fixture, _ *browser, _ string) {
-			if err := f.Service.ReleaseBy(context.Background(), "default", "one", desktop.Releaser{Key: "night"}); err != nil {
+			if err := f.Service.Release(context.Background(), "default", "one", desktop.Releaser{Key: "night"}); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4001, text: `The key "night" released the workstation.`},
 		"ended by a key": {end: func(f *fixture, _ *browser, id string) {
-			if err := f.Service.EndSessionBy("default", "one", id, "night"); err != nil {
+			if err := f.Service.EndSession("default", "one", id, "night"); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4003, text: `The key "night" ended the session.`},
@@ -39,7 +39,7 @@ func TestASessionEndsWithItsCodeAndWords(t *testing.T) {
 			f.JoinAs(f.Issue(desktop.Options{}), "192.0.2.9:1").Leave()
 		}, code: 4002, text: `A viewer with the key "dev" took the workstation.`},
 		"ended": {end: func(f *fixture, _ *browser, id string) {
-			if err := f.Service.EndSession("default", "one", id); err != nil {
+			if err := f.Service.EndSession("default", "one", id, ""); err != nil {
 				f.T.Error(err)
 			}
 		}, code: 4003, text: "The session was ended by hand."},

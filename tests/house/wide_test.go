@@ -5,7 +5,6 @@ package house
 //
 //	go test ./tests/house -run FilesAreShort -args -shrink
 var wide = []row{
-	{"caddymodule/admin: wide code", 3},
 	{"caddymodule/admin: wide comments", 9},
 	{"caddymodule/check: wide code", 23},
 	{"caddymodule/check: wide comments", 15},

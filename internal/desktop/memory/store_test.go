@@ -92,7 +92,7 @@ func TestADeadTokenIsRememberedForADay(t *testing.T) {
 func TestDeadTokensAreBoundedAndTheOldestGoFirst(t *testing.T) {
 	s, w := open(t, 1)
 	label := issue(t, w, "0")
-	if err := w.Release(t.Context(), "default", "0"); err != nil {
+	if err := w.Release(t.Context(), "default", "0", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	bury(s, maxTombstones-1)
@@ -146,7 +146,7 @@ func TestATokenIssuedAfterTheLastOneExpiredDiesWithARelease(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		label := issue(t, w, "0")
 		x := desktoptest.MustJoin(t, w, label, desktoptest.Viewer)
-		if err := w.Release(t.Context(), "default", "0"); err != nil {
+		if err := w.Release(t.Context(), "default", "0", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		if x.Why() != desktop.ReasonReleased {

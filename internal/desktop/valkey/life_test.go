@@ -57,7 +57,7 @@ func TestGatewaysHearOfEachOtherAndOutliveEachOther(t *testing.T) {
 	b, die := running(t, redis.Addr, dsn, "b")
 	x := mustJoin(t, b, issue(t, a, "desk1", desktop.Options{}), viewer)
 	began := time.Now()
-	if err := a.Release(t.Context(), "default", "desk1"); err != nil {
+	if err := a.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, desktop.ReasonReleased)

@@ -137,7 +137,7 @@ func TestWhatTheEngineWasNotToldIsToldLater(t *testing.T) {
 	}
 	b.node.before = func(string) error { return errors.New("away") }
 	b.state.Revoke("default", "bob")
-	if err := b.EndSession("default", "desk1", x.ID); err != nil {
+	if err := b.EndSession("default", "desk1", x.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, desktop.ReasonEnded)
@@ -163,7 +163,7 @@ func TestABeatTriesAgainWhatHasFailed(t *testing.T) {
 		unused[key] = issued.URL[:26]
 	}
 	e.bus.hold()
-	if err := a.EndSession("default", "desk1", x.ID); err != nil {
+	if err := a.EndSession("default", "desk1", x.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	b.node.before = func(script string) error {

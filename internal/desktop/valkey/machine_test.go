@@ -74,13 +74,13 @@ func TestALateReleaseLeavesTheNextMachineOpen(t *testing.T) {
 		label := issue(t, g.a, "run", desktop.Options{})
 		x := mustJoin(t, g.a, label, viewer)
 		old, now := "vm-1", "vm-2"
-		wantFault(t, g.b.ReleaseBy(t.Context(), "default", "run", desktop.Releaser{Machine: &old}), apierror.WorkstationGeneration)
+		wantFault(t, g.b.Release(t.Context(), "default", "run", desktop.Releaser{Machine: &old}), apierror.WorkstationGeneration)
 		wantOpen(t, x)
-		if err := g.b.ReleaseBy(t.Context(), "default", "run", desktop.Releaser{Machine: &now}); err != nil {
+		if err := g.b.Release(t.Context(), "default", "run", desktop.Releaser{Machine: &now}); err != nil {
 			t.Fatal(err)
 		}
 		wantEnded(t, x, desktop.ReasonReleased)
-		wantFault(t, g.b.ReleaseBy(t.Context(), "default", "desk1", desktop.Releaser{Machine: &now}), apierror.WorkstationGeneration)
+		wantFault(t, g.b.Release(t.Context(), "default", "desk1", desktop.Releaser{Machine: &now}), apierror.WorkstationGeneration)
 	})
 }
 
@@ -98,7 +98,7 @@ func TestASourceTouchesNoOther(t *testing.T) {
 		}
 		_, _, err := g.b.Register(t.Context(), "default", "desk1", from("ctl-a"))
 		wantFault(t, err, apierror.WorkstationConflict)
-		if err := g.a.Release(t.Context(), "default", "run"); err != nil {
+		if err := g.a.Release(t.Context(), "default", "run", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		register(t, g.b, "run", from("ctl-b"))

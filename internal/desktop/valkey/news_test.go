@@ -14,7 +14,7 @@ func TestAnEventDoesNotWaitForTheEngine(t *testing.T) {
 	e, a, b := two(t, nil)
 	x := mustJoin(t, b.Service, issue(t, a.Service, "desk1", desktop.Options{}), viewer)
 	e.bus.hold()
-	if err := a.EndSession("default", "desk1", x.ID); err != nil {
+	if err := a.EndSession("default", "desk1", x.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	answer, delivered := make(chan struct{}), make(chan struct{})

@@ -42,7 +42,7 @@ func TestSessionsOfOtherGatewaysAreListedAndEnded(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
-	wantFault(t, a.EndSession("default", "desk2", x.ID), apierror.NotFound)
+	wantFault(t, a.EndSession("default", "desk2", x.ID, ""), apierror.NotFound)
 	if _, err := a.EndOpenSession(x.ID, "", func(desktop.SessionView) bool { return false }); err == nil {
 		t.Error("a session that the caller may not see was ended")
 	}
@@ -53,7 +53,7 @@ func TestSessionsOfOtherGatewaysAreListedAndEnded(t *testing.T) {
 	x.Leave()
 	_, err := join(a.Service, label, viewer) // or it would be back at once
 	wantRefusal(t, err, desktop.RefusedRevoked)
-	wantFault(t, a.EndSession("default", "desk1", x.ID), apierror.NotFound)
+	wantFault(t, a.EndSession("default", "desk1", x.ID, ""), apierror.NotFound)
 	if views := all(a); len(views) != 0 {
 		t.Errorf("%+v", views)
 	}
@@ -71,17 +71,17 @@ func TestAGatewayIsToldWhoHasEndedASession(t *testing.T) {
 			return nil
 		}, "dev"},
 		"ended": {func(_ *testing.T, a *gateway, x *desktop.Session) error {
-			return a.EndSessionBy("default", "desk1", x.ID, "night shift %")
+			return a.EndSession("default", "desk1", x.ID, "night shift %")
 		}, "night shift %"},
 		"ended by its id": {func(_ *testing.T, a *gateway, x *desktop.Session) error {
 			_, err := a.EndOpenSession(x.ID, "night", func(desktop.SessionView) bool { return true })
 			return err
 		}, "night"},
 		"ended by an operator": {func(_ *testing.T, a *gateway, x *desktop.Session) error {
-			return a.EndSession("default", "desk1", x.ID)
+			return a.EndSession("default", "desk1", x.ID, "")
 		}, ""},
 		"released": {func(t *testing.T, a *gateway, _ *desktop.Session) error {
-			return a.ReleaseBy(t.Context(), "default", "desk1", desktop.Releaser{Key: "night"})
+			return a.Release(t.Context(), "default", "desk1", desktop.Releaser{Key: "night"})
 		}, "night"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestABeatFindsOutWhatWasLostOnTheWay(t *testing.T) {
 			mustJoin(t, a.Service, issue(t, a.Service, "desk1", desktop.Options{}), other)
 		}, desktop.ReasonReplaced},
 		"ended by hand": {func(t *testing.T, a, _ *gateway, x *desktop.Session) {
-			if err := a.EndSession("default", "desk1", x.ID); err != nil {
+			if err := a.EndSession("default", "desk1", x.ID, ""); err != nil {
 				t.Fatal(err)
 			}
 		}, desktop.ReasonEnded},

@@ -19,7 +19,7 @@ func two(t *testing.T, change func(*desktop.Policy)) (e *engines, a, b *gateway)
 
 func release(t *testing.T, g *gateway, name string) {
 	t.Helper()
-	if err := g.Release(t.Context(), "default", name); err != nil {
+	if err := g.Release(t.Context(), "default", name, desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -167,7 +167,7 @@ func TestAReleaseThatCannotBeStoredClosesTheWorkstationAllTheSame(t *testing.T) 
 	label := issue(t, b.Service, "desk1", desktop.Options{})
 	x := mustJoin(t, b.Service, label, viewer)
 	a.db.Close()
-	wantFault(t, a.Release(t.Context(), "default", "desk1"), apierror.StorageUnavailable)
+	wantFault(t, a.Release(t.Context(), "default", "desk1", desktop.Releaser{}), apierror.StorageUnavailable)
 	wantEnded(t, x, desktop.ReasonReleased)
 	x.Leave()
 	_, err := b.Issue(dev, "desk1", desktop.Options{})
@@ -192,7 +192,7 @@ func TestARegistrationTakesBackAReleaseThatWasNotStored(t *testing.T) {
 	register()
 	a.look(t)
 	a.db.Close()
-	wantFault(t, a.Release(t.Context(), "default", "run"), apierror.StorageUnavailable)
+	wantFault(t, a.Release(t.Context(), "default", "run", desktop.Releaser{}), apierror.StorageUnavailable)
 	_, err := b.Issue(dev, "run", desktop.Options{})
 	wantFault(t, err, apierror.NotFound)
 	register()

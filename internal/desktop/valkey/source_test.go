@@ -104,7 +104,7 @@ func TestAllGatewaysAskASourceAgain(t *testing.T) {
 	wantAsked("after a refresh elsewhere", 1)
 	x := enter(t, all[1], label)
 	e.Move(time.Second)
-	if err := all[0].Release(t.Context(), "default", "lab1"); err != nil {
+	if err := all[0].Release(t.Context(), "default", "lab1", desktop.Releaser{}); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, x, desktop.ReasonReleased)

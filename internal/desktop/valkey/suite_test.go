@@ -203,7 +203,7 @@ func TestPrefixesFindATokenWithVNCAuth(t *testing.T) {
 	onBoth(t, func(t *testing.T, open func(func(*desktop.Policy)) pair, _ func(time.Duration)) {
 		g := open(func(p *desktop.Policy) { p.VNCAuth = true })
 		dead, live := issue(t, g.a, "desk1", desktop.Options{}), issue(t, g.a, "desk2", desktop.Options{})
-		if err := g.a.Release(t.Context(), "default", "desk1"); err != nil {
+		if err := g.a.Release(t.Context(), "default", "desk1", desktop.Releaser{}); err != nil {
 			t.Fatal(err)
 		}
 		match := func(label string) error {

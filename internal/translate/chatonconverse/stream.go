@@ -26,7 +26,6 @@ func (o *Original) Stream(body io.Reader, call openai.Call, _ translate.Again) i
 	})
 }
 
-// TakeReceived implements [completion.Source].
 func (s *stream) TakeReceived() (bool, error) {
 	if !s.frames.Received() {
 		return false, nil
@@ -41,7 +40,6 @@ func (s *stream) Ending() completion.Ending   { return s.ending }
 func (s *stream) Usage() (openai.Usage, bool) { return s.ending.Usage, s.ending.HasUsage }
 func (s *stream) Close()                      {}
 
-// Take implements [completion.Source].
 func (s *stream) Take() error {
 	switch f := s.frame; {
 	case s.err == io.EOF:

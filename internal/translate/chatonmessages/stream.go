@@ -37,7 +37,6 @@ func NewStreamTo(original *Original, call openai.Call, to completion.Target) *St
 	return s
 }
 
-// Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.client.Ended() || s.reader.done || len(e.Data) == 0 || e.Done() {
 		return dst
@@ -131,10 +130,8 @@ func (s *Stream) stop() *apierror.Error {
 	return nil
 }
 
-// Done implements [openai.Stream].
 func (s *Stream) Done() bool { return s.client.Ended() || s.reader.done }
 
-// Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return s.client.Close(dst, failure, s.reader.done)
 }

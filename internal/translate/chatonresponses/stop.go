@@ -28,7 +28,6 @@ func (o *Original) until(w translate.Content) *stopWriter {
 	return &stopWriter{Content: w, stops: translate.Stops{Sequences: o.stops}}
 }
 
-// Text implements [translate.Content].
 func (w *stopWriter) Text(piece, logprobs []byte) {
 	switch {
 	case len(w.stops.Sequences) == 0:
@@ -49,7 +48,6 @@ func (w *stopWriter) put(text string) {
 // flush passes on what was held back: no text follows.
 func (w *stopWriter) flush() { w.put(w.stops.Rest()) }
 
-// Refusal implements [translate.Content].
 func (w *stopWriter) Refusal(piece []byte) {
 	if w.found == "" {
 		w.flush()
@@ -57,21 +55,18 @@ func (w *stopWriter) Refusal(piece []byte) {
 	}
 }
 
-// Reasoning implements [translate.Content].
 func (w *stopWriter) Reasoning(piece, detail []byte) {
 	if w.found == "" {
 		w.Content.Reasoning(piece, detail)
 	}
 }
 
-// Citation implements [translate.Content].
 func (w *stopWriter) Citation(c translate.Citation) {
 	if w.found == "" {
 		w.Content.Citation(c)
 	}
 }
 
-// BeginCall implements [translate.Content].
 func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	if w.found == "" {
 		w.flush()
@@ -79,7 +74,6 @@ func (w *stopWriter) BeginCall(n int, custom bool, id, name []byte) {
 	}
 }
 
-// Arguments implements [translate.Content].
 func (w *stopWriter) Arguments(n int, custom bool, piece []byte) {
 	if w.found == "" {
 		w.Content.Arguments(n, custom, piece)

@@ -38,7 +38,6 @@ func NewStreamTo(original *Original, call openai.Call, to completion.Target) *St
 	return s
 }
 
-// Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.client.Ended() || s.until.found != "" {
 		return dst
@@ -119,10 +118,8 @@ func (s *Stream) setHead(e *openai.ResponsesEvent) {
 	s.client.To.SetHead(id, created)
 }
 
-// Done implements [openai.Stream].
 func (s *Stream) Done() bool { return s.client.Ended() || s.until.found != "" || s.responses.Done() }
 
-// Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return s.client.Close(dst, failure, s.Done())
 }

@@ -80,7 +80,6 @@ func NewStream(call *openai.Call, content translate.Content, to Writer, opt Opti
 	return s
 }
 
-// Data implements [openai.Stream].
 func (s *Stream) Data(dst []byte, e *openai.Event) []byte {
 	if s.ended {
 		return dst
@@ -119,10 +118,8 @@ func take(out *[]byte) []byte {
 	return written
 }
 
-// Done implements [openai.Stream].
 func (s *Stream) Done() bool { return s.ended || s.chat.Done() }
 
-// Close implements [openai.Stream].
 func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	switch {
 	case s.ended && s.failure != nil:
@@ -147,7 +144,6 @@ func (s *Stream) Close(dst []byte, failure *apierror.Error) ([]byte, error) {
 	return take(out), nil
 }
 
-// Summary implements [openai.Stream].
 func (s *Stream) Summary() openai.Summary {
 	sum := s.to.Summary(s.chat.Summary())
 	if s.failure != nil {

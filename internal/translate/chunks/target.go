@@ -20,14 +20,12 @@ type target struct {
 	call  openai.CallDelta
 }
 
-// SetHead implements [completion.Target].
 func (s *Stream) SetHead(id, created []byte) {
 	if t := &s.target; !t.named {
 		t.named, t.delta.ID, t.delta.Created = true, bytes.Clone(id), bytes.Clone(created)
 	}
 }
 
-// Finish implements [completion.Target].
 func (s *Stream) Finish(e completion.Ending) {
 	e.Put(&s.target.delta)
 	s.target.write(func(translate.Content) {})
@@ -72,14 +70,12 @@ func (t *target) write(piece func(to translate.Content)) {
 	}
 }
 
-// Begin implements [translate.Content].
 func (t *target) Begin(text bool) {
 	if !t.begun {
 		t.write(func(to translate.Content) { to.Begin(text) })
 	}
 }
 
-// Text implements [translate.Content].
 func (t *target) Text(piece, logprobs []byte) {
 	if len(piece) > 0 {
 		t.delta.Content = somePiece
@@ -94,7 +90,6 @@ func (t *target) Text(piece, logprobs []byte) {
 	})
 }
 
-// Reasoning implements [translate.Content].
 func (t *target) Reasoning(piece, detail []byte) {
 	if len(piece) > 0 {
 		t.delta.Reasoning = somePiece
@@ -108,7 +103,6 @@ func (t *target) Citation(c translate.Citation) {
 	t.write(func(to translate.Content) { to.Citation(c) })
 }
 
-// BeginCall implements [translate.Content].
 func (t *target) BeginCall(n int, custom bool, id, name []byte) {
 	t.call = openai.CallDelta{Index: n, Begin: true}
 	t.delta.Call = &t.call
@@ -120,7 +114,6 @@ func (t *target) BeginCall(n int, custom bool, id, name []byte) {
 	})
 }
 
-// Arguments implements [translate.Content].
 func (t *target) Arguments(n int, custom bool, piece []byte) {
 	t.call = openai.CallDelta{Index: n}
 	t.delta.Call = &t.call

@@ -55,7 +55,6 @@ func (c *Chunks) quoted(piece []byte) []byte {
 	return c.scratch
 }
 
-// Begin implements [translate.Content].
 func (c *Chunks) Begin(text bool) {
 	if c.begun {
 		return
@@ -68,7 +67,6 @@ func (c *Chunks) Begin(text bool) {
 	c.send()
 }
 
-// Text implements [translate.Content].
 func (c *Chunks) Text(piece, logprobs []byte) {
 	if len(logprobs) == 0 && c.after != nil {
 		c.out = append(append(append(c.out, c.before...), piece...), c.after...)
@@ -94,13 +92,11 @@ func (c *Chunks) learn(chunk, piece []byte) {
 	}
 }
 
-// Refusal implements [translate.Content].
 func (c *Chunks) Refusal(piece []byte) {
 	c.delta.Refusal = c.quoted(piece)
 	c.send()
 }
 
-// Reasoning implements [translate.Content].
 func (c *Chunks) Reasoning(piece, detail []byte) {
 	b, n := c.scratch[:0], 0
 	if piece != nil {
@@ -116,7 +112,6 @@ func (c *Chunks) Reasoning(piece, detail []byte) {
 	c.send()
 }
 
-// Citation implements [translate.Content].
 func (c *Chunks) Citation(citation translate.Citation) {
 	c.scratch = append(appendCitation(append(c.scratch[:0], '['), citation), ']')
 	c.delta.Annotations = c.scratch
@@ -130,14 +125,12 @@ func (c *Chunks) Image(url []byte) {
 	c.send()
 }
 
-// BeginCall implements [translate.Content].
 func (c *Chunks) BeginCall(n int, custom bool, id, name []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Begin: true, ID: id, Name: name, Arguments: emptyText}
 	c.delta.Call = &c.call
 	c.send()
 }
 
-// Arguments implements [translate.Content].
 func (c *Chunks) Arguments(n int, custom bool, piece []byte) {
 	c.call = openai.CallDelta{Index: n, Custom: custom, Arguments: c.quoted(piece)}
 	c.delta.Call = &c.call

@@ -26,10 +26,8 @@ var _ translate.Content = (*Message)(nil)
 // NewMessage returns a message for a chat that has functions or tools.
 func NewMessage(functions translate.Functions) *Message { return &Message{functions: functions} }
 
-// Begin implements [translate.Content].
 func (m *Message) Begin(bool) {}
 
-// Text implements [translate.Content].
 func (m *Message) Text(piece, logprobs []byte) {
 	m.hasContent = true
 	m.content = append(m.content, piece...)
@@ -38,10 +36,8 @@ func (m *Message) Text(piece, logprobs []byte) {
 	}
 }
 
-// Refusal implements [translate.Content].
 func (m *Message) Refusal(piece []byte) { m.refused = append(m.refused, piece...) }
 
-// Reasoning implements [translate.Content].
 func (m *Message) Reasoning(piece, detail []byte) {
 	m.reasoning = append(m.reasoning, piece...)
 	if len(detail) > 0 {
@@ -49,7 +45,6 @@ func (m *Message) Reasoning(piece, detail []byte) {
 	}
 }
 
-// Citation implements [translate.Content].
 func (m *Message) Citation(c translate.Citation) {
 	m.annotations = appendCitation(translate.AppendComma(m.annotations), c)
 }
@@ -59,12 +54,10 @@ func (m *Message) Image(url []byte) {
 	m.images = appendImage(translate.AppendComma(m.images), url)
 }
 
-// BeginCall implements [translate.Content].
 func (m *Message) BeginCall(_ int, custom bool, id, name []byte) {
 	m.calls = append(m.calls, toolCall{custom: custom, id: id, name: name})
 }
 
-// Arguments implements [translate.Content].
 func (m *Message) Arguments(n int, _ bool, piece []byte) {
 	m.calls[n].argument = append(m.calls[n].argument, piece...)
 }

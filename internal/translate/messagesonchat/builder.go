@@ -67,7 +67,6 @@ func (b *builder) piece(n int, piece []byte) {
 	b.show()
 }
 
-// Begin implements [translate.Content].
 func (b *builder) Begin(bool) {}
 
 // Text implements [translate.Content]. Log probabilities have no counterpart.
@@ -77,7 +76,6 @@ func (b *builder) Text(piece, _ []byte) {
 	}
 }
 
-// Reasoning implements [translate.Content].
 func (b *builder) Reasoning(piece, detail []byte) {
 	switch {
 	case detail != nil:
@@ -106,7 +104,6 @@ func (b *builder) readSigned(detail []byte) {
 	b.size += kept
 }
 
-// Refusal implements [translate.Content].
 func (b *builder) Refusal(piece []byte) {
 	b.refused = true
 	b.grow(textBlock, piece)
@@ -116,7 +113,6 @@ func (b *builder) Refusal(piece []byte) {
 // found.
 func (b *builder) Citation(translate.Citation) {}
 
-// BeginCall implements [translate.Content].
 func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	it := b.add(toolBlock)
 	it.id, it.name = callIDs.Quoted(id), bytes.Clone(b.original.names.Caller(name))
@@ -125,7 +121,6 @@ func (b *builder) BeginCall(_ int, _ bool, id, name []byte) {
 	b.show()
 }
 
-// Arguments implements [translate.Content].
 func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	n := b.calls[call]
 	if n >= b.head || !b.events.on {

@@ -39,7 +39,6 @@ func NewStream(original *Original, call openai.Call, id string) *chunks.Stream {
 // writer has a builder write its answer.
 type writer struct{ b *builder }
 
-// Begin implements [chunks.Writer].
 func (w writer) Begin(_ openai.Chunk, sum openai.Summary) {
 	b := w.b
 	if !b.events.started { // which shows usage
@@ -63,7 +62,6 @@ func (w writer) End(sum openai.Summary) *apierror.Error {
 	return nil
 }
 
-// Fail implements [chunks.Writer].
 func (w writer) Fail(e *apierror.Error, _ openai.Summary) {
 	b := w.b
 	b.events.out = anthropic.AppendStreamError(b.events.out, e, b.call.RequestID)

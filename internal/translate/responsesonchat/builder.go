@@ -113,10 +113,8 @@ func (b *builder) textPart(refusal bool) (*item, *part) {
 	return it, p
 }
 
-// Begin implements [translate.Content].
 func (b *builder) Begin(bool) {}
 
-// Text implements [translate.Content].
 func (b *builder) Text(piece, logprobs []byte) {
 	it, p := b.textPart(false)
 	if len(logprobs) > 0 {
@@ -126,13 +124,11 @@ func (b *builder) Text(piece, logprobs []byte) {
 	b.grow(it, p, piece, logprobs)
 }
 
-// Refusal implements [translate.Content].
 func (b *builder) Refusal(piece []byte) {
 	it, p := b.textPart(true)
 	b.grow(it, p, piece, nil)
 }
 
-// Reasoning implements [translate.Content].
 func (b *builder) Reasoning(piece, detail []byte) {
 	it := b.current(reasoning)
 	if detail != nil {
@@ -146,7 +142,6 @@ func (b *builder) Reasoning(piece, detail []byte) {
 	b.grow(it, it.last(), piece, nil)
 }
 
-// Citation implements [translate.Content].
 func (b *builder) Citation(c translate.Citation) {
 	annotation := urlCitation(c)
 	it, p := b.textPart(false)
@@ -156,7 +151,6 @@ func (b *builder) Citation(c translate.Citation) {
 	p.annotated++
 }
 
-// BeginCall implements [translate.Content].
 func (b *builder) BeginCall(_ int, _ bool, callID, name []byte) {
 	b.closeOpen()
 	name = b.original.names.Caller(name)
@@ -172,7 +166,6 @@ func (b *builder) BeginCall(_ int, _ bool, callID, name []byte) {
 	b.events.itemAdded(it)
 }
 
-// Arguments implements [translate.Content].
 func (b *builder) Arguments(call int, _ bool, piece []byte) {
 	it := &b.items[b.calls[call]]
 	if it.kind == customCall {

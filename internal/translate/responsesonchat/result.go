@@ -42,7 +42,6 @@ func (b *builder) ending(sum openai.Summary) ending {
 // writer has a builder write its answer.
 type writer struct{ b *builder }
 
-// Begin implements [chunks.Writer].
 func (w writer) Begin(chunk openai.Chunk, _ openai.Summary) {
 	b := w.b
 	if b.created == 0 {
