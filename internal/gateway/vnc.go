@@ -85,7 +85,7 @@ func (v VNC) StillMayConnect(caller *request.Caller) error {
 		return nil
 	}
 	desktops := v.gateway.state.Workstations
-	now, err := Callers{v.gateway}.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	now, err := Callers(v).CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
 	if err != nil || !now.Has(keys.WorkstationsConnect) {
 		desktops.Revoke(caller.Tenant, caller.Name)
 		return errInvalidKey()
