@@ -48,7 +48,7 @@ func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
 }
 
 // IsKey reports whether text is the secret of a key of g, valid or not.
-func IsKey(g *Gateway, text string) bool {
+func (g *Gateway) IsKey(text string) bool {
 	return g.keyring.IsSecret(text) || g.others != nil && g.others.IsSecret(text)
 }
 
