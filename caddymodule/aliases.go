@@ -1,6 +1,6 @@
 package caddymodule
 
-import "github.com/gatehouse-proxy/gatehouse/internal/gateway"
+import "github.com/gatehouse-proxy/gatehouse/internal/models"
 
 // Alias is a name that stands for models, mostly of several providers. A call of it goes to one of
 // them. If that fails before its answer begins, the next one is tried.
@@ -33,13 +33,13 @@ type AliasTarget struct {
 // Aliases are those of the configuration.
 type Aliases []Alias
 
-func (a Aliases) build() (out []gateway.Alias) {
+func (a Aliases) build() (out []models.Alias) {
 	for _, alias := range a {
-		made := gateway.Alias{Name: alias.Name}
+		made := models.Alias{Name: alias.Name}
 		for _, g := range alias.Groups {
-			var group []gateway.AliasTarget
+			var group []models.AliasTarget
 			for _, t := range g.Targets {
-				group = append(group, gateway.AliasTarget{Model: t.Model, Weight: t.Weight})
+				group = append(group, models.AliasTarget{Model: t.Model, Weight: t.Weight})
 			}
 			made.Groups = append(made.Groups, group)
 		}

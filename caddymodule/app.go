@@ -21,6 +21,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 func init() {
@@ -124,7 +125,7 @@ func (App) CaddyModule() caddy.ModuleInfo {
 }
 
 // Parts implements [caddykit.App].
-func (a *App) Parts() []any { return gateway.Parts(a.gateway) }
+func (a *App) Parts() []any { return a.gateway.Parts() }
 
 // Listens implements [caddykit.App]. A server that has begun to listen would take connections of the other
 // process until it has ended. Commands such as validate may run beside a gateway.
@@ -175,7 +176,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if config.Emitter, config.Observed, err = a.events(); err != nil {
 		return err
 	}
-	config.Certificates = func() []gateway.Certificate { return presented(a.presented) }
+	config.Certificates = func() []report.Certificate { return presented(a.presented) }
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
 	offline.Provisioned(func() offline.Config { return inspected(a, config) })

@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // certificate is the wildcard certificate of viewers, or the one of a site.
@@ -104,7 +104,7 @@ func (c *certificate) newest() (newest *x509.Certificate) {
 }
 
 // presented returns the certificates of the names that there are.
-func presented(all []certificate) (there []gateway.Certificate) {
+func presented(all []certificate) (there []report.Certificate) {
 	for i := range all {
 		newest := all[i].newest()
 		if newest == nil {
@@ -114,7 +114,7 @@ func presented(all []certificate) (there []gateway.Certificate) {
 		if policy, _ := all[i].policy(); policy != nil {
 			window = policy.RenewalWindowRatio
 		}
-		there = append(there, gateway.Certificate{Name: all[i].name, Expires: newest.NotAfter, RenewBy: caddykit.RenewBy(newest, window)})
+		there = append(there, report.Certificate{Name: all[i].name, Expires: newest.NotAfter, RenewBy: caddykit.RenewBy(newest, window)})
 	}
 	return there
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
@@ -138,10 +138,10 @@ func (m *MCPServer) builtIn() http.RoundTripper {
 }
 
 // issuedTo returns the credentials that clouds and authorization servers give for MCP servers.
-func issuedTo(servers *toolserver.Servers) (found []gateway.Issued) {
+func issuedTo(servers *toolserver.Servers) (found []models.Issued) {
 	for s := range servers.All() {
 		if c, ok := s.Credential().(cloudauth.Credential); ok {
-			found = append(found, gateway.Issued{Credential: c, Provider: s.Name})
+			found = append(found, models.Issued{Issued: c, Provider: s.Name})
 		}
 	}
 	return found

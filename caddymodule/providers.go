@@ -3,12 +3,12 @@ package caddymodule
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
@@ -137,7 +137,7 @@ type builtProviders struct {
 	providers []*provider.Provider
 	sources   []catalog.Source
 	models    []catalog.Model // of the built-in provider
-	discover  []gateway.Discovery
+	discover  []models.Discovery
 	accounts
 }
 
@@ -206,7 +206,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 	built.sources = append(built.sources, source)
 	switch {
 	case discover > 0:
-		built.discover = append(built.discover, gateway.Discovery{Provider: made, Every: discover})
+		built.discover = append(built.discover, models.Discovery{Provider: made, Every: discover})
 	case p.anyModel() && (p.DiscoverOff || !made.Has(provider.Models)):
 		built.logger.Warn("no list of models is read and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
 			zap.String("provider", p.Name))

@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -28,7 +27,7 @@ type Auth struct {
 	Scopes []string `json:"scopes,omitempty"`
 
 	required keys.Scope
-	gateway  *gateway.Gateway
+	gateway  Gateway
 }
 
 // CaddyModule returns the module's information.
@@ -48,7 +47,7 @@ func (h *Auth) Provision(ctx caddy.Context) (err error) {
 		}
 		h.required |= scope
 	}
-	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
+	h.gateway, err = caddykit.Part[Gateway](ctx)
 	return err
 }
 
@@ -87,7 +86,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 
 // harmless returns a preflight for the next handler: nobody has authenticated it, so a backend must
 // not take it for a request of another method. Browsers send no key with it (Fetch standard, 4.8).
-func harmless(g *gateway.Gateway, r *http.Request) *http.Request {
+func harmless(g Gateway, r *http.Request) *http.Request {
 	r = withoutKeys(g, r)
 	r.Header.Del(apiKeyHeader)
 	r.Header.Del(api.GoogleKeyHeader)

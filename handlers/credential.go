@@ -11,14 +11,13 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 type callerKey struct{}
 
 // authenticated returns the caller that gatehouse_auth has found, or whose key the request has.
-func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (request.Caller, error) {
+func authenticated(g Gateway, r *http.Request, a api.API) (request.Caller, error) {
 	if c, ok := r.Context().Value(callerKey{}).(request.Caller); ok {
 		return c, nil
 	}
@@ -26,7 +25,7 @@ func authenticated(g *gateway.Gateway, r *http.Request, a api.API) (request.Call
 }
 
 // authenticate returns the caller whose key the request has.
-func authenticate(g *gateway.Gateway, r *http.Request, a api.API) (request.Caller, error) {
+func authenticate(g Gateway, r *http.Request, a api.API) (request.Caller, error) {
 	key, err := credential(r, a)
 	if err != nil {
 		return request.Caller{}, err
@@ -59,18 +58,18 @@ func credential(r *http.Request, a api.API) (string, error) {
 
 // withCaller returns the request for the next handler: its context has the caller, and its header
 // no key.
-func withCaller(g *gateway.Gateway, r *http.Request, c request.Caller) *http.Request {
+func withCaller(g Gateway, r *http.Request, c request.Caller) *http.Request {
 	return withoutKeys(g, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 }
 
 // withoutKeys returns the request with a header of its own that has no Authorization and no value
 // that is a key of a gateway, with or without a scheme, and without such a key in its query. Other values
 // may be the backend's.
-func withoutKeys(g *gateway.Gateway, r *http.Request) *http.Request {
+func withoutKeys(g Gateway, r *http.Request) *http.Request {
 	r = r.WithContext(r.Context())
 	r.Header = r.Header.Clone()
 	r.Header.Del("Authorization")
-	isKey := func(text string) bool { return gateway.IsKey(g, text) || keys.HasForm(text) }
+	isKey := func(text string) bool { return g.IsKey(text) || keys.HasForm(text) }
 	for name, values := range r.Header {
 		r.Header[name] = slices.DeleteFunc(values, func(value string) bool {
 			_, token, _ := strings.Cut(value, " ")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
 // Endpoint serves one endpoint of the route table on the paths that the site's routes choose, as
@@ -29,7 +28,7 @@ type Endpoint struct {
 
 	name    string  // of the endpoint in the table
 	api     api.API // nil: by the path
-	gateway *gateway.Gateway
+	gateway Gateway
 }
 
 // CaddyModule returns the module's information.
@@ -54,7 +53,7 @@ func (e *Endpoint) Provision(ctx caddy.Context) (err error) {
 			return err
 		}
 	}
-	e.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
+	e.gateway, err = caddykit.Part[Gateway](ctx)
 	return err
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
 func init() {
@@ -30,7 +29,7 @@ func init() {
 // site's own configuration), go to the next handler. Where the site has none, /openapi.json
 // describes the API, and a path that an SDK makes of a wrong base URL is a 404 too.
 type Gatehouse struct {
-	gateway *gateway.Gateway
+	gateway Gateway
 }
 
 // CaddyModule returns the module's information.
@@ -40,7 +39,7 @@ func (Gatehouse) CaddyModule() caddy.ModuleInfo {
 
 // Provision finds the gateway of the gatehouse app.
 func (h *Gatehouse) Provision(ctx caddy.Context) (err error) {
-	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
+	h.gateway, err = caddykit.Part[Gateway](ctx)
 	return err
 }
 

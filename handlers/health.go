@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 func init() {
@@ -36,7 +36,7 @@ type Health struct {
 	// a 200. Default: "/readyz".
 	Readyz string `json:"readyz,omitempty"`
 
-	gateway *gateway.Gateway
+	gateway interface{ Condition() report.Condition }
 }
 
 // CaddyModule returns the module's information.
@@ -63,7 +63,7 @@ func (h *Health) Provision(ctx caddy.Context) (err error) {
 	if h.Healthz == h.Readyz {
 		return fmt.Errorf("gatehouse_health: healthz and readyz have the same path %q", h.Healthz)
 	}
-	h.gateway, err = caddykit.Part[*gateway.Gateway](ctx)
+	h.gateway, err = caddykit.Part[interface{ Condition() report.Condition }](ctx)
 	return err
 }
 
@@ -93,9 +93,9 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if live {
 		return answerProbe(w, r, http.StatusOK, healthAnswer{Status: alive})
 	}
-	condition := gateway.Condition{State: gateway.StateShuttingDown}
+	condition := report.Condition{State: report.StateShuttingDown}
 	if !shuttingDown(r) {
-		condition = gateway.ReadCondition(h.gateway)
+		condition = h.gateway.Condition()
 	}
 	answer := healthAnswer{Status: condition.State, Parts: make(map[string]string, len(condition.Parts))}
 	for _, part := range condition.Parts {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/failover"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
@@ -27,7 +28,8 @@ func probe(t *testing.T, h *Health, method, path string) *httptest.ResponseRecor
 }
 
 func newHealth(g *gateway.Gateway) *Health {
-	return &Health{Healthz: defaultHealthz, Readyz: defaultReadyz, gateway: g}
+	condition, _ := gateway.Offered[interface{ Condition() report.Condition }](g)
+	return &Health{Healthz: defaultHealthz, Readyz: defaultReadyz, gateway: condition}
 }
 
 func TestProbesOfAGatewayThatServes(t *testing.T) {

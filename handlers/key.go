@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
@@ -11,12 +10,12 @@ func serveKey(x *Request) error {
 		return err
 	}
 	ctx, requests := x.HTTP.Context(), x.Gateway.Requests()
-	balances, err := gateway.BudgetsOf(x.Gateway).Caller(ctx, &x.Req.Caller)
+	balances, err := report.Budgets(ctx, requests, x.Req.Caller.Key, x.Req.Caller.Limits)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}
 	var made *report.KeyInfo // nil: the configuration has the key
-	if source, ok := gateway.Offered[madeKeys](x.Gateway); ok && x.Req.Caller.Limits != nil {
+	if source, err := Part[madeKeys](x); err == nil && x.Req.Caller.Limits != nil {
 		made = source.Info(x.Req.Caller.Name)
 	}
 	answer, err := report.Key(ctx, requests.Activity, x.Req.Caller.Key, made, balances, requests.Now())
@@ -35,7 +34,7 @@ func serveCredits(x *Request) error {
 		return err
 	}
 	ctx, log := x.HTTP.Context(), x.Gateway.Requests().Activity
-	balances, err := gateway.BudgetsOf(x.Gateway).Tenant(ctx, &x.Req.Caller)
+	balances, err := report.TenantBudgets(ctx, x.Gateway.Requests(), x.Req.Caller.Key, x.Req.Caller.Limits)
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
@@ -22,7 +21,7 @@ type Operator struct {
 
 // Serve serves a request by the route of a path, as the table has it: "/v1/workstations/{id}". What
 // only reads leaves no row. The error of a refusal is a text.
-func (o Operator) Serve(g *gateway.Gateway, path string, w http.ResponseWriter, r *http.Request) {
+func (o Operator) Serve(g Gateway, path string, w http.ResponseWriter, r *http.Request) {
 	m := match{name: o.Name, item: o.Item}
 	for _, row := range Routes() {
 		if row.Path == path {

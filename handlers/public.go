@@ -8,7 +8,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
@@ -17,11 +16,11 @@ import (
 // What only reads leaves no row and, but where an operator must act, no line in the log: an open
 // page reads every few seconds, and may ask for what this gateway does not have.
 func Public(ctx caddy.Context) (func(request.Caller) http.Handler, error) {
-	g, err := caddykit.Part[*gateway.Gateway](ctx)
+	g, err := caddykit.Part[Gateway](ctx)
 	return func(caller request.Caller) http.Handler { return public(g, caller) }, err
 }
 
-func public(g *gateway.Gateway, caller request.Caller) http.Handler {
+func public(g Gateway, caller request.Caller) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = withCaller(g, r.WithContext(context.WithValue(r.Context(), pageKey{}, true)), caller)
 		if found := matchRequest(r); found != nil {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 )
 
 // Request is one request to an endpoint and its answer.
@@ -24,25 +25,42 @@ type Request struct {
 	Req     *request.Request // nil until the caller is authenticated
 	Writer  http.ResponseWriter
 	HTTP    *http.Request
-	Gateway *gateway.Gateway
+	Gateway Gateway
 	API     api.API
 	IDs     request.IDs
 	Name    string // {id} in the path, or the rest of it
 	Item    string // {session} in the path
 }
 
-// Part returns what a feature offers as a T.
+// Gateway is what endpoints need of the configuration that serves them.
+type Gateway interface {
+	// Ready waits until the gateway has started.
+	Ready(ctx context.Context) error
+	// Authenticate finds the caller who holds the secret of a key.
+	Authenticate(secret string) (request.Caller, error)
+	// IsKey reports whether text is the secret of a key, valid or not.
+	IsKey(text string) bool
+	// Requests are what model calls use.
+	Requests() *modelcall.Deps
+	Models() *models.Index
+	// Parts are what it offers beside that, see Part.
+	Parts() []any
+}
+
+// Part returns the first part of the gateway that is a T. The error is a 404.
 func Part[T any](x *Request) (T, error) {
-	part, ok := gateway.Offered[T](x.Gateway)
-	if !ok {
-		return part, apierror.New(apierror.UnknownURL, "this gateway has nothing at this path")
+	for _, offered := range x.Gateway.Parts() {
+		if part, ok := offered.(T); ok {
+			return part, nil
+		}
 	}
-	return part, nil
+	var none T
+	return none, apierror.New(apierror.UnknownURL, "this gateway has nothing at this path")
 }
 
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints
 // have.
-func serve(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
+func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	x := newRequest(g, w, r, m.api)
 	x.Name, x.Item = m.name, m.item
 	e := m.operation(r.Method)
@@ -94,12 +112,12 @@ func (x *Request) CallModel(op *wire.Operation, path wire.Path) error {
 }
 
 // refuse answers a request that belongs to no endpoint.
-func refuse(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API, refusal *apierror.Error) error {
+func refuse(g Gateway, w http.ResponseWriter, r *http.Request, a api.API, refusal *apierror.Error) error {
 	newRequest(g, w, r, a).writeError(refusal)
 	return nil
 }
 
-func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a api.API) *Request {
+func newRequest(g Gateway, w http.ResponseWriter, r *http.Request, a api.API) *Request {
 	x := &Request{Writer: w, HTTP: r, Gateway: g, API: a, IDs: newIDs(g)}
 	x.IDs.Client = clientRequestID(r.Header)
 	a.ShowIDs(w.Header(), x.IDs)
@@ -109,7 +127,7 @@ func newRequest(g *gateway.Gateway, w http.ResponseWriter, r *http.Request, a ap
 // newIDs returns two names of a request: one for headers and logs, and one in OpenRouter's form to
 // ask for the generation. Both begin with the time in seconds, so that they sort in a log; the rest
 // is random.
-func newIDs(g *gateway.Gateway) request.IDs {
+func newIDs(g Gateway) request.IDs {
 	var random [22]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
 	now := g.Requests().Now().Unix()

@@ -8,7 +8,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
@@ -55,7 +54,7 @@ func issueAddress(x *Request, service *desktop.Service, workstation string, o de
 	if err != nil {
 		return issued, err
 	}
-	return issued, gateway.VNCOf(x.Gateway).StillMayConnect(&x.Req.Caller)
+	return issued, x.desktops().StillMayConnect(&x.Req.Caller)
 }
 
 // expiresIn reads how long an address waits for its first use.

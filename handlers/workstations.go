@@ -8,8 +8,8 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 // List is the shape of every list below /v1.
@@ -239,8 +239,20 @@ func endSession(x *Request) error {
 	return x.NoContent()
 }
 
+// desktops is the part of a gateway that serves desktops.
+type desktops interface {
+	Service() (*desktop.Service, error)
+	IssuerOf(q *request.Request) desktop.Issuer
+	StillMayConnect(caller *request.Caller) error
+}
+
+func (x *Request) desktops() desktops {
+	part, _ := Part[desktops](x) // each gateway has it
+	return part
+}
+
 // Issuer returns who asks for a desktop.
-func Issuer(x *Request) desktop.Issuer { return gateway.IssuerOf(x.Req) }
+func Issuer(x *Request) desktop.Issuer { return x.desktops().IssuerOf(x.Req) }
 
 // Workstations returns the service, if it can serve now, and notes the workstation in the record.
 func (x *Request) Workstations() (*desktop.Service, error) {
@@ -253,5 +265,5 @@ func (x *Request) Workstations() (*desktop.Service, error) {
 
 // Desktops returns the service of the workstations, if it can serve now.
 func (x *Request) Desktops() (*desktop.Service, error) {
-	return gateway.VNCOf(x.Gateway).Service()
+	return x.desktops().Service()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // budgetView is a budget in the operator's API. Amounts are texts: decimal USD, or a number of
@@ -45,7 +46,7 @@ func viewOf(b limits.Balance) budgetView {
 
 // listBudgets lists all budgets.
 func listBudgets(active *gateway.Gateway, r *http.Request) (any, error) {
-	balances, err := gateway.BudgetsOf(active).All(r.Context())
+	balances, err := report.AllBudgets(r.Context(), active.Requests())
 	if err != nil {
 		return nil, err
 	}

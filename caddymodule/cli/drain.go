@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -30,7 +30,7 @@ func newDrainCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *operator) printDrain(d *gateway.DrainStatus) error {
+func (o *operator) printDrain(d *report.DrainStatus) error {
 	desktops := terminal.Plural(d.Sessions, "open desktop")
 	if !d.Draining {
 		_, err := fmt.Fprintf(o.out, "This Caddy does not stop. It has %s.\n", desktops)

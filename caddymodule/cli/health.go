@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 )
 
@@ -19,7 +19,7 @@ func newHealthCommand() *cobra.Command {
 }
 
 func showHealth(o *operator) error {
-	var condition gateway.Condition
+	var condition report.Condition
 	err := o.call(http.MethodGet, "/gatehouse/health", nil, &condition)
 	switch {
 	case err != nil:

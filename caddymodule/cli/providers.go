@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 )
 
 // newProvidersCommand is `caddy gatehouse providers`.
@@ -16,7 +16,7 @@ func newProvidersCommand() *cobra.Command {
 }
 
 func listProviders(o *operator) error {
-	return showList(o, "/gatehouse/providers", func(list []gateway.ProviderStatus) error {
+	return showList(o, "/gatehouse/providers", func(list []models.ProviderStatus) error {
 		return o.table("PROVIDER\tTARGET\tSTATE\tUNTIL\tATTEMPTS\tFAILURES\tLAST FAILURE", func(row func(...any)) {
 			for _, p := range list {
 				providerRows(row, p)
@@ -25,7 +25,7 @@ func listProviders(o *operator) error {
 	})
 }
 
-func providerRows(row func(...any), p gateway.ProviderStatus) {
+func providerRows(row func(...any), p models.ProviderStatus) {
 	for _, e := range p.Endpoints {
 		if e.Credential != nil {
 			row(p.ID, credentialCell(e), stateCell(e.Credential), "-", "-", "-", textOrDash(e.Credential.Failure))
@@ -43,14 +43,14 @@ func providerRows(row func(...any), p gateway.ProviderStatus) {
 }
 
 // credentialCell names the credential of an endpoint.
-func credentialCell(e gateway.EndpointStatus) string {
+func credentialCell(e models.EndpointStatus) string {
 	if e.Name == nil {
 		return "auth " + e.Credential.Cloud
 	}
 	return "auth " + e.Credential.Cloud + "@" + *e.Name
 }
 
-func stateCell(c *gateway.CredentialStatus) string {
+func stateCell(c *models.CredentialStatus) string {
 	switch {
 	case c.Remaining != nil:
 		return "valid for " + (time.Duration(*c.Remaining) * time.Second).String()
@@ -74,7 +74,7 @@ func timeCell(t *time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
-func failureCell(t gateway.TargetStatus) string {
+func failureCell(t models.TargetStatus) string {
 	if t.LastFailureClass == nil {
 		return "-"
 	}

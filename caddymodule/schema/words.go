@@ -28,9 +28,9 @@ var (
 // words are the values of fields that have a fixed set of them.
 var words = map[string][]string{
 	"Auth.Scopes":                scopes,
-	"Key.Scopes":                 scopes,
+	"Rights.Scopes":              scopes,
 	"RuntimeKeys.Scopes":         scopes,
-	"Key.Unpriced":               {"allow"},
+	"Rights.Unpriced":            {"allow"},
 	"RuntimeKeys.Unpriced":       {"allow"},
 	"LimitPolicy.OnStoreFailure": {"open", "closed"},
 	"Provider.Dialect":           provider.Dialects(),

@@ -3,6 +3,7 @@ package openapi
 import (
 	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -16,7 +17,7 @@ var routes = map[string]*operation{
 	"GET /v1/about": {id: "getAbout", summary: "What the gateway is and, for operators, how it is",
 		answer: of[gateway.About]()},
 	"GET /v1/providers": {id: "listProviders", summary: "Providers and the health of their models; whether a model can be called",
-		params: []string{"model"}, answer: of[providers]()},
+		params: []string{"model"}, answer: of[handlers.Providers]()},
 	"GET /v1/mcp": {id: "listToolServers", summary: "The MCP servers that the key reaches",
 		answer: of[list[toolserver.ServerStatus]]()},
 	"GET /v1/models": {id: "listModels", summary: "The models that the key can call; with a header of another vendor's SDKs in its form",

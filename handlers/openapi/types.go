@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonschema"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
@@ -56,11 +55,6 @@ type model struct {
 	Created       int64  `json:"created"`
 	OwnedBy       string `json:"owned_by"`
 	ContextLength int64  `json:"context_length,omitempty"`
-}
-
-type providers struct {
-	list[gateway.ProviderStatus]
-	Model *gateway.ModelReason `json:"model,omitempty"`
 }
 
 type workstations struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
 
@@ -17,6 +17,10 @@ func serveVNCSocket(x *handlers.Request) error {
 	if _, err := x.Workstations(); err != nil {
 		return err
 	}
+	desktops, err := handlers.Part[vncrelay.Gateway](x)
+	if err != nil {
+		return err
+	}
 	if x.HTTP.ProtoMajor != 1 || !strings.EqualFold(x.HTTP.Header.Get("Upgrade"), "websocket") {
 		return apierror.New(apierror.InvalidValue, "this path is a WebSocket over HTTP/1.1, as caddy gatehouse desktop opens it")
 	}
@@ -24,7 +28,7 @@ func serveVNCSocket(x *handlers.Request) error {
 	x.Req.Finish() // the session has a record of its own
 	key := x.Req.Caller.Credential
 	vncsocket.Serve(x.Writer, x.HTTP, vncsocket.Options{
-		Gateway: gateway.VNCOf(x.Gateway), SignedIn: vncsocket.Key{Tenant: key.Tenant, Hash: key.Hash}, Native: true, Workstation: x.Name,
+		Gateway: desktops, SignedIn: vncsocket.Key{Tenant: key.Tenant, Hash: key.Hash}, Native: true, Workstation: x.Name,
 		Viewer: caddykit.ClientAddr(x.HTTP), Logger: x.Gateway.Requests().Logger,
 	})
 	return nil

@@ -25,22 +25,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-// Status says whether a credential can be had.
-type Status struct {
-	Kind      string        // google, aws, azure or oauth
-	Static    bool          // it does not expire
-	Life      time.Duration // that is left; 0: there is none at present
-	Refreshed time.Time     // when the last one came; zero: none has
-	Err       error         // of the last attempt; nil: it succeeded, or there was none
-}
+// Status is the state of a credential of a cloud.
+type Status = provider.IssuedStatus
 
-// Credential is a [provider.Credential] of a cloud.
-type Credential interface {
-	provider.Credential
-	// Fetch asks the source now.
-	Fetch(ctx context.Context) error
-	Status() Status
-}
+// Credential is one that a cloud issues.
+type Credential = provider.Issued
 
 // fetchTimeout bounds a request to a source.
 const fetchTimeout = 10 * time.Second

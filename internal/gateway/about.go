@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/version"
 )
@@ -21,8 +22,8 @@ type About struct {
 	// AboutStore is for those who read the activity.
 	*AboutStore
 	// Condition and Certificates are for operators.
-	Condition    *Condition    `json:"condition,omitempty"`
-	Certificates []Certificate `json:"certificates,omitempty"`
+	Condition    *report.Condition    `json:"condition,omitempty"`
+	Certificates []report.Certificate `json:"certificates,omitempty"`
 }
 
 // AboutNewKeys is the most that a key made at run time may have, in the words of POST /api/v1/keys. An
@@ -90,6 +91,15 @@ func ReadAbout(ctx context.Context, g *Gateway, key *keys.Key) About {
 	}
 	return a
 }
+
+// status tells endpoints how a gateway is.
+type status struct{ gateway *Gateway }
+
+// About is [ReadAbout].
+func (s status) About(ctx context.Context, key *keys.Key) any { return ReadAbout(ctx, s.gateway, key) }
+
+// Condition is [ReadCondition].
+func (s status) Condition() report.Condition { return ReadCondition(s.gateway) }
 
 // sizeTimeout bounds the question how large the rows of a cluster are.
 const sizeTimeout = 2 * time.Second

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,15 +20,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
-func group(targets ...string) (g []gateway.AliasTarget) {
+func group(targets ...string) (g []models.AliasTarget) {
 	for _, model := range targets {
-		g = append(g, gateway.AliasTarget{Model: model})
+		g = append(g, models.AliasTarget{Model: model})
 	}
 	return g
 }
 
 // aliased is a configuration with the providers acme and other, one that is left out and aliases.
-func aliased(t *testing.T, models []string, list ...gateway.Alias) gateway.Config {
+func aliased(t *testing.T, models []string, list ...models.Alias) gateway.Config {
 	return gateway.Config{
 		Keyring: newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: models}),
 		Catalog: newCatalog(t, []catalog.Model{
@@ -74,10 +75,10 @@ func shown(found modelcall.Found) string {
 
 func TestAnAliasIsFoundForAKeyThatHasIt(t *testing.T) {
 	r := newRig(t, aliased(t, []string{"team/*", "fast"},
-		gateway.Alias{Name: "team/fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: 3}, {Model: "acme/small"}}, group("other/m")}},
-		gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m", "acme/old"), group("other/none", "other/m")}},
-		gateway.Alias{Name: "mine", Groups: [][]gateway.AliasTarget{group("acme/big")}},
-		gateway.Alias{Name: "team/none", Groups: [][]gateway.AliasTarget{group("gone/m"), group("other/none")}},
+		models.Alias{Name: "team/fast", Groups: [][]models.AliasTarget{{{Model: "acme/big", Weight: 3}, {Model: "acme/small"}}, group("other/m")}},
+		models.Alias{Name: "fast", Groups: [][]models.AliasTarget{group("gone/m", "acme/old"), group("other/none", "other/m")}},
+		models.Alias{Name: "mine", Groups: [][]models.AliasTarget{group("acme/big")}},
+		models.Alias{Name: "team/none", Groups: [][]models.AliasTarget{group("gone/m"), group("other/none")}},
 	)).start(t, t.Context())
 	for name, want := range map[string]string{
 		"team/fast": "+++acme/big@acme acme/small@acme; other/m@other; alias",
@@ -98,9 +99,9 @@ func TestAnAliasIsFoundForAKeyThatHasIt(t *testing.T) {
 
 func TestAnAliasIsListedAsWhatItsTargetsHaveInCommon(t *testing.T) {
 	r := newRig(t, aliased(t, []string{"team/*", "acme/small", "zebra"},
-		gateway.Alias{Name: "team/fast", Groups: [][]gateway.AliasTarget{group("acme/big"), group("acme/small")}},
-		gateway.Alias{Name: "team/none", Groups: [][]gateway.AliasTarget{group("gone/m")}},
-		gateway.Alias{Name: "zebra", Groups: [][]gateway.AliasTarget{group("acme/small", "other/m")}},
+		models.Alias{Name: "team/fast", Groups: [][]models.AliasTarget{group("acme/big"), group("acme/small")}},
+		models.Alias{Name: "team/none", Groups: [][]models.AliasTarget{group("gone/m")}},
+		models.Alias{Name: "zebra", Groups: [][]models.AliasTarget{group("acme/small", "other/m")}},
 	)).start(t, t.Context())
 	caller, err := r.Authenticate(secret)
 	if err != nil {
@@ -128,26 +129,26 @@ func TestAnAliasIsListedAsWhatItsTargetsHaveInCommon(t *testing.T) {
 }
 
 func TestAliasesThatCannotBeMeantAreRefused(t *testing.T) {
-	big := [][]gateway.AliasTarget{group("acme/big")}
+	big := [][]models.AliasTarget{group("acme/big")}
 	for _, c := range []struct {
-		aliases []gateway.Alias
+		aliases []models.Alias
 		want    string
 	}{
-		{[]gateway.Alias{{Name: "", Groups: big}}, `alias "": want a name`},
-		{[]gateway.Alias{{Name: "a b", Groups: big}}, `alias "a b": want a name`},
-		{[]gateway.Alias{{Name: "team/*", Groups: big}}, `alias "team/*": want a name`},
-		{[]gateway.Alias{{Name: "acme/big", Groups: big}}, `alias "acme/big": names that begin with "acme/" are those of the models`},
-		{[]gateway.Alias{{Name: "gone/new", Groups: big}}, `alias "gone/new": names that begin with "gone/"`},
-		{[]gateway.Alias{{Name: "elsewhere/m", Groups: big}}, `alias "elsewhere/m": a catalog file has a model of this name`},
-		{[]gateway.Alias{{Name: "fast", Groups: big}, {Name: "fast", Groups: big}}, `alias "fast" is configured twice`},
-		{[]gateway.Alias{{Name: "fast"}}, `alias "fast": it has no target`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/big"), nil}}}, `alias "fast": group 2 has no target`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme")}}}, `target "acme": want PROVIDER/MODEL`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("nobody/m")}}}, `target "nobody/m": no provider "nobody" is configured`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("acme/big"), group("acme/big")}}}, `target "acme/big" is given twice`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{group("slow")}}, {Name: "slow", Groups: big}}, `target "slow" is an alias`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: -1}}}}}, `weight -1: want 1 to 1000`},
-		{[]gateway.Alias{{Name: "fast", Groups: [][]gateway.AliasTarget{{{Model: "acme/big", Weight: 1001}}}}}, `weight 1001: want 1 to 1000`},
+		{[]models.Alias{{Name: "", Groups: big}}, `alias "": want a name`},
+		{[]models.Alias{{Name: "a b", Groups: big}}, `alias "a b": want a name`},
+		{[]models.Alias{{Name: "team/*", Groups: big}}, `alias "team/*": want a name`},
+		{[]models.Alias{{Name: "acme/big", Groups: big}}, `alias "acme/big": names that begin with "acme/" are those of the models`},
+		{[]models.Alias{{Name: "gone/new", Groups: big}}, `alias "gone/new": names that begin with "gone/"`},
+		{[]models.Alias{{Name: "elsewhere/m", Groups: big}}, `alias "elsewhere/m": a catalog file has a model of this name`},
+		{[]models.Alias{{Name: "fast", Groups: big}, {Name: "fast", Groups: big}}, `alias "fast" is configured twice`},
+		{[]models.Alias{{Name: "fast"}}, `alias "fast": it has no target`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{group("acme/big"), nil}}}, `alias "fast": group 2 has no target`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{group("acme")}}}, `target "acme": want PROVIDER/MODEL`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{group("nobody/m")}}}, `target "nobody/m": no provider "nobody" is configured`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{group("acme/big"), group("acme/big")}}}, `target "acme/big" is given twice`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{group("slow")}}, {Name: "slow", Groups: big}}, `target "slow" is an alias`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{{{Model: "acme/big", Weight: -1}}}}}, `weight -1: want 1 to 1000`},
+		{[]models.Alias{{Name: "fast", Groups: [][]models.AliasTarget{{{Model: "acme/big", Weight: 1001}}}}}, `weight 1001: want 1 to 1000`},
 	} {
 		config := aliased(t, nil, c.aliases...)
 		config.State, config.BodyMemory, config.Logger, config.Now = gateway.NewState(t.TempDir(), time.Now), 1<<30, nopLogger, time.Now
@@ -160,7 +161,7 @@ func TestAliasesThatCannotBeMeantAreRefused(t *testing.T) {
 
 func TestTargetsThatCannotBeCalledAreLogged(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
-	config := aliased(t, nil, gateway.Alias{Name: "fast", Groups: [][]gateway.AliasTarget{group("gone/m", "other/none", "acme/big")}})
+	config := aliased(t, nil, models.Alias{Name: "fast", Groups: [][]models.AliasTarget{group("gone/m", "other/none", "acme/big")}})
 	config.Logger = zap.New(core)
 	newRig(t, config)
 	for text, target := range map[string]string{"is left out": "gone/m", "cannot be called": "other/none"} {
@@ -184,10 +185,10 @@ func TestTargetsOfAnAliasNeedNoList(t *testing.T) {
 			Keyring:   newRing(t, keys.Spec{Name: "dev", Secrets: []string{secret}, Scopes: []string{"chat:write"}, Models: []string{"both", "none"}}),
 			Catalog:   newCatalog(t, nil, catalog.Source{Provider: "slow", Discover: true, Patterns: []string{"m*"}}, catalog.Source{Provider: "acme", Patterns: []string{"m"}}),
 			Providers: []*provider.Provider{slow, newProvider(t, "acme", true, answering(200, "{}"))},
-			Discover:  []gateway.Discovery{{Provider: slow, Every: time.Hour}},
-			Aliases: []gateway.Alias{
-				{Name: "none", Groups: [][]gateway.AliasTarget{group("slow/other")}},
-				{Name: "both", Groups: [][]gateway.AliasTarget{group("slow/m", "slow/missing"), group("acme/m")}},
+			Discover:  []models.Discovery{{Provider: slow, Every: time.Hour}},
+			Aliases: []models.Alias{
+				{Name: "none", Groups: [][]models.AliasTarget{group("slow/other")}},
+				{Name: "both", Groups: [][]models.AliasTarget{group("slow/m", "slow/missing"), group("acme/m")}},
 			},
 		}).start(t, ctx)
 		caller, err := r.Authenticate(secret)

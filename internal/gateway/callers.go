@@ -73,7 +73,7 @@ func (all keySources) find(in func(KeySource) (keys.Credential, *policy.KeyLimit
 func (all keySources) any(ok func(KeySource) bool) bool { return slices.ContainsFunc(all, ok) }
 
 // IsKey reports whether text is the secret of a key of g, valid or not.
-func IsKey(g *Gateway, text string) bool {
+func (g *Gateway) IsKey(text string) bool {
 	return g.keyring.IsSecret(text) || g.others.any(func(s KeySource) bool { return s.IsSecret(text) })
 }
 

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,7 +28,7 @@ func TestAListWaitsOnlyForProvidersThatTheKeyMayUse(t *testing.T) {
 		for name, answer := range map[string]roundTrip{"good": listing("m"), "bad": silent, "nope": answering(405, "")} {
 			p := newProvider(t, name, true, answer)
 			config.Providers = append(config.Providers, p)
-			config.Discover = append(config.Discover, gateway.Discovery{Provider: p, Every: time.Hour})
+			config.Discover = append(config.Discover, models.Discovery{Provider: p, Every: time.Hour})
 			sources = append(sources, catalog.Source{Provider: name, Discover: true})
 		}
 		patterns := map[string][]string{
@@ -84,7 +85,7 @@ func TestAProviderWithoutAListIsNamedToCallersAndOperators(t *testing.T) {
 		l := &lister{answer: answering(404, "no")}
 		p := newProvider(t, "acme", true, l)
 		r := newRig(t, gateway.Config{
-			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: 10 * time.Minute}},
+			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: 10 * time.Minute}},
 		}, catalog.Source{Provider: "acme", Discover: true})
 		ctx, stop := context.WithCancel(t.Context())
 		if err := r.Start(ctx, activity.Retention{}); err != nil {

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"strconv"
 	"strings"
 	"sync"
@@ -112,7 +113,7 @@ func TestModelsAreShownWithoutAProviderThatDoesNotListThem(t *testing.T) {
 		defer stop()
 		l := &lister{answer: delayed(time.Second, answering(503, "starting"))}
 		p := newProvider(t, "acme", true, l)
-		r := newRig(t, gateway.Config{Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Hour}}},
+		r := newRig(t, gateway.Config{Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: time.Hour}}},
 			catalog.Source{Provider: "acme", Discover: true, Patterns: []string{"exact", "m*"}}).start(t, ctx)
 		for _, after := range []time.Duration{time.Second, 0} {
 			began := time.Now()
@@ -159,7 +160,7 @@ func TestAModelThatItsProviderDoesNotListIsNamedToOperators(t *testing.T) {
 		core, lines := observer.New(zapcore.WarnLevel)
 		p := newProvider(t, "acme", true, listing("m"))
 		r := newRig(t, gateway.Config{
-			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Hour}},
+			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: time.Hour}},
 			Catalog: newCatalog(t, []catalog.Model{{Provider: "acme", Name: "m-known"}}, catalog.Source{Provider: "acme", Discover: true, Patterns: []string{"m*"}}),
 			Secrets: []string{"hunter2-hunter2"},
 		}).start(t, ctx)

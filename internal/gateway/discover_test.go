@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"net/http"
 	"strings"
 	"sync"
@@ -58,7 +59,7 @@ func listing(names ...string) roundTrip {
 func discovering(t *testing.T, l *lister, state *gateway.State) *rig {
 	p := newProvider(t, "acme", true, l)
 	return newRig(t, gateway.Config{
-		State: state, Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: 10 * time.Minute}},
+		State: state, Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: 10 * time.Minute}},
 	}, catalog.Source{Provider: "acme", Discover: true})
 }
 
@@ -234,7 +235,7 @@ func TestOddEntriesOfAListAreWarnedOfOnceARefresh(t *testing.T) {
 		core, lines := observer.New(zapcore.WarnLevel)
 		p := newProvider(t, "acme", true, &lister{answer: answering(200, `{"data":[{"id":"a"},null,7,{"id":"b"},{"id":"\u0007"}]}`)})
 		r := newRig(t, gateway.Config{
-			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Minute}},
+			Logger: zap.New(core), Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: time.Minute}},
 		}, catalog.Source{Provider: "acme", Discover: true})
 		ctx, stop := context.WithCancel(t.Context())
 		if err := r.Start(ctx, activity.Retention{}); err != nil {
@@ -274,7 +275,7 @@ func TestAListComesFromTheFirstEndpointThatHasOne(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		r := newRig(t, gateway.Config{Providers: []*provider.Provider{p}, Discover: []gateway.Discovery{{Provider: p, Every: time.Hour}}},
+		r := newRig(t, gateway.Config{Providers: []*provider.Provider{p}, Discover: []models.Discovery{{Provider: p, Every: time.Hour}}},
 			catalog.Source{Provider: "acme", Discover: true}).start(t, ctx)
 		if got := r.names(t); got != "m" {
 			t.Errorf("listed %q", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
@@ -23,14 +24,6 @@ type Drain struct {
 	desktops  *desktop.State
 	interrupt func(cause error) (found bool) // calls and sessions
 	peers     func() bool                    // whether other gateways of a cluster are alive
-}
-
-// DrainStatus is what operators learn of a Drain.
-type DrainStatus struct {
-	Draining bool       `json:"draining"` // the process exits
-	Sessions int        `json:"sessions"` // desktops that are open at this gateway
-	Since    *time.Time `json:"since"`    // null unless it exits
-	Until    *time.Time `json:"until"`    // when the last desktop ends at the latest; null unless it exits
 }
 
 func newDrain(s *State, limit time.Duration) *Drain {
@@ -67,9 +60,9 @@ func (d *Drain) Wait() {
 }
 
 // DrainStatus returns whether the process exits, and what it waits for.
-func (v VNC) DrainStatus() DrainStatus {
+func (v VNC) DrainStatus() report.DrainStatus {
 	state := v.gateway.state
-	status := DrainStatus{Sessions: state.Workstations.Open()}
+	status := report.DrainStatus{Sessions: state.Workstations.Open()}
 	if d := state.exit.Load(); d != nil {
 		until := d.since.Add(d.limit)
 		status.Draining, status.Since, status.Until = true, &d.since, &until

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // waiting is an exit that waits for desktops.
@@ -58,7 +59,7 @@ func TestAnExitWaitsForDesktops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := startExit(t, time.Hour)
 		w.wantOver(t, "with two desktops", false)
-		if s := gateway.VNCOf(w.Gateway).DrainStatus(); !s.Draining || s.Sessions != 2 || s.Until.Sub(*s.Since) != time.Hour || gateway.ReadCondition(w.Gateway).State != gateway.StateShuttingDown {
+		if s := gateway.VNCOf(w.Gateway).DrainStatus(); !s.Draining || s.Sessions != 2 || s.Until.Sub(*s.Since) != time.Hour || gateway.ReadCondition(w.Gateway).State != report.StateShuttingDown {
 			t.Errorf("status %+v", s)
 		}
 		w.native.Leave()
@@ -108,7 +109,7 @@ func TestAnExitWithoutALimitEndsDesktopsAtOnce(t *testing.T) {
 		w.browser.Leave()
 	})
 	r := newRig(t, gateway.Config{}).start(t, t.Context())
-	if gateway.VNCOf(r.Gateway).EndDrain() || gateway.VNCOf(r.Gateway).DrainStatus() != (gateway.DrainStatus{}) {
+	if gateway.VNCOf(r.Gateway).EndDrain() || gateway.VNCOf(r.Gateway).DrainStatus() != (report.DrainStatus{}) {
 		t.Error("a gateway drains before its exit")
 	}
 	r.Close()

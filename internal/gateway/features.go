@@ -9,6 +9,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsession"
 )
@@ -35,7 +37,7 @@ type Feature struct {
 	// MayUse reports whether a user whom the feature has signed in may still use a key.
 	MayUse func(user, key string) bool
 	// Status returns the states of its parts, for probes and operators.
-	Status func() []PartStatus
+	Status func() []report.PartStatus
 	// Gauges are shown while its configuration is the current one.
 	Gauges []metrics.Collector
 }
@@ -45,7 +47,7 @@ type Core struct {
 	Ready      func(context.Context) error // see [Gateway.Ready]
 	Callers    Callers
 	Several    bool // the gateway is one of several
-	Models     *Models
+	Models     *models.Index
 	Requests   *modelcall.Deps // its stores are there from Start on
 	Desktops   *desktop.State  // tokens and sessions
 	VNC        VNC
@@ -59,7 +61,7 @@ type Core struct {
 // core returns what the features of g may use.
 func core(g *Gateway) Core {
 	return Core{
-		Models: &g.models, Requests: &g.requests, Desktops: g.state.Workstations, CatchUp: g.state.stores.catchUp, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
+		Models: g.models, Requests: &g.requests, Desktops: g.state.Workstations, CatchUp: g.state.stores.catchUp, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
 		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
 		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
 	}
@@ -67,7 +69,7 @@ func core(g *Gateway) Core {
 
 // Offered returns the first part of a gateway that is a T.
 func Offered[T any](g *Gateway) (part T, ok bool) {
-	for _, offered := range Parts(g) {
+	for _, offered := range g.Parts() {
 		if part, ok := offered.(T); ok {
 			return part, true
 		}
@@ -75,10 +77,12 @@ func Offered[T any](g *Gateway) (part T, ok bool) {
 	return part, false
 }
 
-// Parts are what a gateway offers to the modules of its configuration: each asks for what it needs
-// by an interface of its own.
-func Parts(g *Gateway) []any {
-	parts := []any{g, VNCOf(g), g.keyring}
+// Parts are what a gateway offers to the endpoints and modules of its configuration: each asks for
+// what it needs by an interface of its own.
+func (g *Gateway) Parts() []any { return g.parts }
+
+func partsOffered(g *Gateway) []any {
+	parts := []any{g, VNCOf(g), status{g}, g.keyring}
 	for _, f := range g.features {
 		parts = append(parts, f.Offers)
 	}

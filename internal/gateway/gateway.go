@@ -13,7 +13,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -28,9 +27,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/redact"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -42,16 +43,16 @@ type Config struct {
 	Keyring      *keys.Keyring
 	Catalog      *catalog.Catalog
 	Providers    []*provider.Provider
-	Aliases      []Alias
-	Discover     []Discovery
-	Issued       []Issued         // credentials of others than providers
+	Aliases      []models.Alias
+	Discover     []models.Discovery
+	Issued       []models.Issued  // credentials of others than providers
 	Workstations *desktop.Service // nil = no workstations
 	// VNCCertificate returns why viewers find no valid certificate, nil if they do.
 	VNCCertificate func() error
 	// VNCCertificateEnds returns when that of viewers expires; the zero time without one.
 	VNCCertificateEnds func() time.Time
 	// Certificates returns those that clients are shown; it is called after Start only. nil = none.
-	Certificates func() []Certificate
+	Certificates func() []report.Certificate
 	Emitter      Emitter        // nil = no subscribers
 	Observed     Observed       // nil = every event is
 	Secrets      []string       // to be taken out of provider text
@@ -81,7 +82,7 @@ type Config struct {
 type Gateway struct {
 	keyring  *keys.Keyring
 	others   keySources // keys beside those of keyring
-	models   Models
+	models   *models.Index
 	desktops vncParts
 	state    *State
 	logger   *zap.Logger
@@ -94,6 +95,7 @@ type Gateway struct {
 	conditions conditions
 	scrape     scrape
 	features   []Feature
+	parts      []any
 }
 
 // New returns a gateway that is provisioned and not started: no file is open, nothing runs.
@@ -102,14 +104,10 @@ func New(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	g := &Gateway{
-		keyring: c.Keyring,
-		models: Models{
-			catalog: c.Catalog, ordered: c.Providers, providers: make(map[string]*provider.Provider, len(c.Providers)),
-			health: c.State.Health, issued: append(issuedTo(c.Providers), c.Issued...),
-		},
+		keyring:  c.Keyring,
 		desktops: vncParts{workstations: c.Workstations}, conditions: conditions{certificate: c.VNCCertificate, certificates: c.Certificates}, state: c.State, logger: c.Logger, now: c.Now,
 	}
-	redactor := redact.New(c.Secrets, func(text string) bool { return IsKey(g, text) })
+	redactor := redact.New(c.Secrets, g.IsKey)
 	for _, f := range c.SecretFiles {
 		f.Follow(secret.Follow{Now: c.Now, Logger: c.Logger, Changed: redactor.Replace})
 	}
@@ -119,24 +117,20 @@ func New(c Config) (*Gateway, error) {
 			InFlight: &g.calls, Metrics: c.State.Metrics, Redactor: redactor, Logger: c.Logger,
 			Sampled: sync.OnceValue(func() *zap.Logger { return c.Logger.WithOptions(zap.WrapCore(sample)) }), Now: c.Now,
 		}, Guardrails: c.Guardrails, Concurrency: c.State.Concurrency, Exhausted: c.State.exhausted},
-		Models: &g.models, Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers,
+		Providers: c.Providers, Health: c.State.Health, Answers: &c.State.Answers,
 		Timeouts: c.Timeouts, NoEndUser: c.NoEndUser, WarnOfDemo: g.warnOfDemo,
 	}
 	if err := errors.Join(c.Limits.Prepare(), c.Guardrails.Check()); err != nil {
 		return nil, err
 	}
-	for _, p := range c.Providers {
-		if _, twice := g.models.providers[p.Name]; twice {
-			return nil, fmt.Errorf("provider %q is configured twice", p.Name)
-		}
-		g.models.providers[p.Name] = p
-	}
 	var err error
-	if g.models.aliases, err = newAliases(c.Aliases, c.Catalog, g.models.providers, c.Logger); err != nil {
+	if g.models, err = models.New(models.Config{
+		Catalog: c.Catalog, Providers: c.Providers, Aliases: c.Aliases, Discover: c.Discover, Issued: c.Issued,
+		Health: c.State.Health, Lists: &c.State.discovered, Redact: redactor.Text, RedactName: redactor.Name, Logger: c.Logger, Now: c.Now,
+	}); err != nil {
 		return nil, err
 	}
-	g.models.notListed.now, g.models.notListed.redact, g.models.notListed.logger = c.Now, redactor.Name, c.Logger
-	g.models.discovery = newDiscovery(c.Discover, c.Catalog, &c.State.discovered, redactor.Text, c.Logger)
+	g.requests.Models = g.models
 	g.generation = &generation{
 		opening: opening{cluster: c.Cluster, logger: c.Logger},
 		gateway: g, calls: &g.calls, hash: sync.OnceValue(c.Limits.Hash),
@@ -153,6 +147,7 @@ func New(c Config) (*Gateway, error) {
 			g.others = append(g.others, f.Keys)
 		}
 	}
+	g.parts = partsOffered(g)
 	g.generation.features, g.generation.hard = g.features, c.Limits.Hard() || c.Limits.Made != nil || c.Limits.People != nil
 	g.scrape = newScrape(g, &c)
 	g.state.provision(g.generation, c.Reacquire, c.Release)
@@ -187,8 +182,7 @@ func (g *Gateway) Start(ctx context.Context, keep activity.Retention) error {
 		return err
 	}
 	g.state.Metrics.Prepare(g.scrape.names)
-	watchCredentials(ctx, g.models.issued, g.logger)
-	g.models.discovery.start(ctx)
+	g.models.Start(ctx)
 	close(g.generation.ready)
 	return nil
 }
@@ -252,7 +246,7 @@ func (g *Gateway) warnOfDemo(what string) {
 }
 
 // Models are those of this configuration.
-func (g *Gateway) Models() *Models { return &g.models }
+func (g *Gateway) Models() *models.Index { return g.models }
 
 // Requests are the parts that requests use, for [request.Begin]. Its stores are there once Ready has
 // returned.

@@ -145,7 +145,7 @@ func metricNames(g *Gateway, routes []string) metrics.Names {
 	names := metrics.Names{
 		Routes: routes, Attempts: modelcall.UsualAttempts, Tenants: g.keyring.Tenants(), Guardrails: g.requests.Guardrails.Names(),
 	}
-	for _, p := range g.models.ordered {
+	for _, p := range g.requests.Providers {
 		names.Providers = append(names.Providers, p.Name)
 	}
 	if g.desktops.workstations != nil {

@@ -8,40 +8,10 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
-
-// The states of a gateway as a whole. A balancer must send requests only to one that is ready.
-const (
-	StateReady        = "ready"
-	StateStarting     = "starting"
-	StateUnavailable  = "unavailable" // without a usable store
-	StateShuttingDown = "shutting_down"
-)
-
-// The states of a part.
-const (
-	PartOK          = "ok"
-	PartDegraded    = "degraded"    // calls go on, with what PartStatus.Detail says
-	PartUnavailable = "unavailable" // the gateway is not ready without it
-)
-
-// PartStatus is the state of one part of a gateway. Detail and Since are for operators only.
-type PartStatus struct {
-	Name   string     `json:"name"`
-	State  string     `json:"state"`
-	Since  *time.Time `json:"since"`  // null if it is ok, or if that is not known
-	Detail string     `json:"detail"` // what is wrong and what to do; "" if it is ok
-}
-
-// Condition is what probes and operators learn about a gateway.
-type Condition struct {
-	State string       `json:"state"`
-	Parts []PartStatus `json:"parts"` // none while it starts
-}
-
-// Ready reports whether requests should be sent to the gateway.
-func (c Condition) Ready() bool { return c.State == StateReady }
 
 // conditionAge is how old the states of the parts may be that a probe gets. Probes need no key, and
 // looking at all targets of providers costs time.
@@ -49,42 +19,42 @@ const conditionAge = time.Second
 
 // conditions keeps the last states of the parts.
 type conditions struct {
-	certificate  func() error         // of viewers; nil without workstations
-	certificates func() []Certificate // that clients are shown; nil: none
+	certificate  func() error                // of viewers; nil without workstations
+	certificates func() []report.Certificate // that clients are shown; nil: none
 
 	mu   sync.Mutex // guards the following
 	at   time.Time
-	last []PartStatus
+	last []report.PartStatus
 }
 
 // ReadCondition returns the state of a gateway and of its parts, up to a second old. It asks no
 // provider. Until the first configuration of the process has started, and after the process was
 // asked to stop, the gateway is not ready; a reload changes nothing.
-func ReadCondition(g *Gateway) Condition {
+func ReadCondition(g *Gateway) report.Condition {
 	current := g.state.generations.current()
 	switch {
 	case g.state.exit.Load() != nil:
-		return Condition{State: StateShuttingDown}
+		return report.Condition{State: report.StateShuttingDown}
 	case current == nil:
-		return Condition{State: StateStarting}
+		return report.Condition{State: report.StateStarting}
 	}
-	c := Condition{State: StateReady, Parts: partsOf(current.gateway)}
+	c := report.Condition{State: report.StateReady, Parts: partsOf(current.gateway)}
 	for i := range c.Parts {
-		if c.Parts[i].State == PartUnavailable {
-			c.State = StateUnavailable
+		if c.Parts[i].State == report.PartUnavailable {
+			c.State = report.StateUnavailable
 		}
 	}
 	return c
 }
 
 // partsOf returns the states of the parts of g. The caller must not change them.
-func partsOf(g *Gateway) []PartStatus {
+func partsOf(g *Gateway) []report.PartStatus {
 	c := &g.conditions
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := g.now(); c.last == nil || now.Sub(c.at) >= conditionAge {
 		status := g.state.stores.status()
-		c.at, c.last = now, []PartStatus{storePart(status), ledgerPart(status), providersPart(&g.models)}
+		c.at, c.last = now, []report.PartStatus{storePart(status), ledgerPart(status), providersPart(g.models)}
 		for _, f := range g.features {
 			if f.Status != nil {
 				c.last = append(c.last, f.Status()...)
@@ -102,18 +72,18 @@ func partsOf(g *Gateway) []PartStatus {
 
 // storePart is not ready when nothing can be committed. A lock of another process does not count:
 // what must be durable goes on by the redo log.
-func storePart(s store.Status) PartStatus {
+func storePart(s store.Status) report.PartStatus {
 	if s.Err == nil {
-		return PartStatus{Name: "store", State: PartOK}
+		return report.PartStatus{Name: "store", State: report.PartOK}
 	}
 	p := degraded("store", s.Since, fmt.Sprintf("%v; %d changes (%d bytes) wait in memory", s.Err, s.Waiting, s.WaitingBytes))
 	if !s.Blocked {
-		p.State = PartUnavailable
+		p.State = report.PartUnavailable
 	}
 	return p
 }
 
-func ledgerPart(s store.Status) PartStatus {
+func ledgerPart(s store.Status) report.PartStatus {
 	switch {
 	case s.RedoErr != nil:
 		return degraded("ledger", s.RedoSince, fmt.Sprintf("the redo log cannot be written: %v; each call under a hard budget waits for a commit", s.RedoErr))
@@ -122,7 +92,7 @@ func ledgerPart(s store.Status) PartStatus {
 	case s.Err != nil:
 		return degraded("ledger", s.Since, "reservations are kept by the redo log alone")
 	}
-	return PartStatus{Name: "ledger", State: PartOK}
+	return report.PartStatus{Name: "ledger", State: report.PartOK}
 }
 
 // maxNamed bounds how many targets, or providers, a detail names.
@@ -130,9 +100,9 @@ const maxNamed = 5
 
 // providersPart is degraded while a target that the catalog knows is unhealthy, a cloud gives no
 // credential, also for an MCP server, or a list of models has never come.
-func providersPart(models *Models) PartStatus {
+func providersPart(index *models.Index) report.PartStatus {
 	var names []string
-	for _, t := range models.Targets(nil) {
+	for _, t := range index.Targets(nil) {
 		if t.Unhealthy {
 			names = append(names, t.ID)
 		}
@@ -141,14 +111,14 @@ func providersPart(models *Models) PartStatus {
 	if len(names) > 0 {
 		details = append(details, "unhealthy: "+someOf(names))
 	}
-	if names := withoutCredential(models.issued); len(names) > 0 {
+	if names := models.WithoutCredential(index.Issued); len(names) > 0 {
 		details = append(details, "no credential can be had, see the log: "+someOf(names))
 	}
-	if awaited := models.catalog.Awaited(); len(awaited) > 0 {
+	if awaited := index.Awaited(); len(awaited) > 0 {
 		details = append(details, "no list of models has come, see the log: "+someOf(awaited))
 	}
 	if len(details) == 0 {
-		return PartStatus{Name: "providers", State: PartOK}
+		return report.PartStatus{Name: "providers", State: report.PartOK}
 	}
 	return degraded("providers", time.Time{}, strings.Join(details, "; "))
 }
@@ -160,7 +130,7 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func vncPart(service *desktop.Service, certificate func() error) PartStatus {
+func vncPart(service *desktop.Service, certificate func() error) report.PartStatus {
 	if err := service.Ready(); err != nil {
 		return degraded("vnc", time.Time{}, err.Error())
 	}
@@ -183,17 +153,10 @@ func vncPart(service *desktop.Service, certificate func() error) PartStatus {
 		slices.Sort(down)
 		return degraded("vnc", oldest, "sources do not answer, so that nobody gets a new address of their workstations: "+someOf(down))
 	}
-	return PartStatus{Name: "vnc", State: PartOK}
+	return report.PartStatus{Name: "vnc", State: report.PartOK}
 }
 
-// Certificate is one that clients are shown.
-type Certificate struct {
-	Name    string    `json:"name"` // of a site, or the wildcard of viewers
-	Expires time.Time `json:"expires_at"`
-	RenewBy time.Time `json:"renew_by"` // from then on its renewal is late
-}
-
-func (c *conditions) shown() []Certificate {
+func (c *conditions) shown() []report.Certificate {
 	if c.certificates == nil {
 		return nil
 	}
@@ -201,7 +164,7 @@ func (c *conditions) shown() []Certificate {
 }
 
 // certificatesPart is degraded while a certificate was not renewed in time.
-func certificatesPart(shown []Certificate, now time.Time) PartStatus {
+func certificatesPart(shown []report.Certificate, now time.Time) report.PartStatus {
 	var late []string
 	var oldest time.Time
 	for _, c := range shown {
@@ -218,11 +181,11 @@ func certificatesPart(shown []Certificate, now time.Time) PartStatus {
 		}
 	}
 	if len(late) == 0 {
-		return PartStatus{Name: "certificates", State: PartOK}
+		return report.PartStatus{Name: "certificates", State: report.PartOK}
 	}
 	return degraded("certificates", oldest, "not renewed in time, and the log of Caddy's tls app says why: "+someOf(late))
 }
 
-func degraded(name string, since time.Time, detail string) PartStatus {
-	return PartStatus{Name: name, State: PartDegraded, Since: timeOrNull(since), Detail: detail}
+func degraded(name string, since time.Time, detail string) report.PartStatus {
+	return report.PartStatus{Name: name, State: report.PartDegraded, Since: timeOrNull(since), Detail: detail}
 }

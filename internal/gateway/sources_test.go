@@ -13,6 +13,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
@@ -38,14 +39,14 @@ func TestASourceThatDoesNotAnswerIsDegraded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for failures := range 5 {
-		if p := vncPart(service, nil); p.State != PartOK {
+		if p := vncPart(service, nil); p.State != report.PartOK {
 			t.Errorf("after %d failures: %+v", failures, p)
 		}
 		if _, err := service.Issue(desktop.Issuer{Tenant: "default", Key: "dev"}, "lab1", desktop.Options{}); err == nil {
 			t.Fatal("an address")
 		}
 	}
-	if p := vncPart(service, nil); p.State != PartDegraded || p.Since == nil || !strings.Contains(p.Detail, "lab") {
+	if p := vncPart(service, nil); p.State != report.PartDegraded || p.Since == nil || !strings.Contains(p.Detail, "lab") {
 		t.Errorf("%+v", p)
 	}
 }

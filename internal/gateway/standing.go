@@ -84,3 +84,11 @@ func Standings(ctx context.Context, g *Gateway, key, tenant, model string) ([]St
 
 // Retention is how long activity rows are kept.
 func Retention(g *Gateway) activity.Retention { return g.generation.keep.OrDefault() }
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}

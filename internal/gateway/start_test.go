@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -29,10 +30,10 @@ func (s *slowRecords) List(context.Context, string, bool) ([]string, error) {
 func TestAConfigurationIsTheCurrentOneWhenItsWorkstationsAreRead(t *testing.T) {
 	for _, reload := range []bool{false, true} {
 		state := gateway.NewState(t.TempDir(), time.Now)
-		want := gateway.StateStarting
+		want := report.StateStarting
 		if reload {
 			startDesktops(t, state, "dev", "one")
-			want = gateway.StateReady
+			want = report.StateReady
 		}
 		slow := &slowRecords{asked: make(chan struct{}), answer: make(chan struct{})}
 		service, err := desktop.New(desktop.Config{
@@ -50,7 +51,7 @@ func TestAConfigurationIsTheCurrentOneWhenItsWorkstationsAreRead(t *testing.T) {
 			t.Errorf("reload %v: %+v", reload, c)
 		}
 		for _, part := range c.Parts {
-			if part.Name == "vnc" && part.State != gateway.PartOK {
+			if part.Name == "vnc" && part.State != report.PartOK {
 				t.Errorf("reload %v: %+v", reload, part)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
@@ -32,7 +33,7 @@ type State struct {
 
 	exhausted  *policy.ExhaustedBudgets
 	events     *events
-	discovered modelLists
+	discovered models.Lists
 	slots      Slots // of features
 
 	stores      stores

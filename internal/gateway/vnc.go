@@ -49,7 +49,7 @@ func (v VNC) Service() (*desktop.Service, error) {
 func (v VNC) Node() string { return v.gateway.state.Workstations.Node() }
 
 // IssuerOf returns who asks for the desktop that a request is about.
-func IssuerOf(q *request.Request) desktop.Issuer {
+func (VNC) IssuerOf(q *request.Request) desktop.Issuer {
 	key := q.Caller.Credential
 	return desktop.Issuer{
 		Tenant: key.Tenant, Key: key.Name, KeyHash: key.Hash, User: q.Outcome.Record.User, Until: key.Expires, Trace: q.Trace.Origin(),
@@ -85,7 +85,7 @@ func (v VNC) StillMayConnect(caller *request.Caller) error {
 		return nil
 	}
 	desktops := v.gateway.state.Workstations
-	now, err := Callers{v.gateway}.CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
+	now, err := Callers(v).CallerOf(caller.Tenant, caller.Name, caller.SecretHash())
 	if err != nil || !now.Has(keys.WorkstationsConnect) {
 		desktops.Revoke(caller.Tenant, caller.Name)
 		return errInvalidKey()

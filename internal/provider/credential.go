@@ -1,10 +1,12 @@
 package provider
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // Credential proves to a provider who the gateway is. It is safe for concurrent use.
@@ -18,6 +20,23 @@ type Credential interface {
 	Refused(status int) bool
 	// Secrets are what errors and logs do not show.
 	Secrets() []string
+}
+
+// Issued is a Credential that a cloud or an authorization server gives, mostly for a time.
+type Issued interface {
+	Credential
+	// Fetch asks the source now.
+	Fetch(ctx context.Context) error
+	Status() IssuedStatus
+}
+
+// IssuedStatus says whether the source gives a credential. Reading it asks nobody.
+type IssuedStatus struct {
+	Kind      string        // google, aws, azure or oauth
+	Static    bool          // it does not expire
+	Life      time.Duration // that is left; 0: there is none at present
+	Refreshed time.Time     // when the last one came; zero: none has
+	Err       error         // of the last attempt; nil: it succeeded, or there was none
 }
 
 // ErrNoCredential is wrapped by the error of a request that could not be authorized, and was not sent.

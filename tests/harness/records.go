@@ -12,7 +12,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // Records reads what the gateway keeps of calls: the activity, the keys' spending, the metrics.
@@ -104,13 +104,13 @@ func (r *Records) Metric(series string) float64 {
 }
 
 // Balances returns the balances of the running configuration.
-func Balances(t *testing.T) []limits.Balance {
+func Balances(t *testing.T) []report.Balance {
 	t.Helper()
 	running, err := caddykit.Running[*gateway.Gateway]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := gateway.BudgetsOf(running).All(t.Context())
+	all, err := report.AllBudgets(t.Context(), running.Requests())
 	if err != nil {
 		t.Fatal(err)
 	}

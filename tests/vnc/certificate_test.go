@@ -17,7 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/certmagic"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
@@ -174,8 +174,8 @@ func TestVNCACertificateThatIsNotRenewedInTime(t *testing.T) {
 			Site: "gatehouse_health\ngatehouse", Secure: true, VNC: "domain vnc.example.com\n",
 		})
 		var about struct {
-			Certificates []gateway.Certificate
-			Condition    gateway.Condition
+			Certificates []report.Certificate
+			Condition    report.Condition
 		}
 		named := func() (names []string) {
 			if err := json.Unmarshal(h.Client.Get("/v1/about", "full").Body, &about); err != nil {
@@ -191,7 +191,7 @@ func TestVNCACertificateThatIsNotRenewedInTime(t *testing.T) {
 		}
 		if !harness.Eventually(func() bool {
 			named()
-			return slices.ContainsFunc(about.Condition.Parts, func(p gateway.PartStatus) bool {
+			return slices.ContainsFunc(about.Condition.Parts, func(p report.PartStatus) bool {
 				return p.Name == "certificates" && p.State == want && (strings.Contains(p.Detail, "*.vnc.example.com ends 20") == (want == "degraded"))
 			})
 		}) {

@@ -16,9 +16,9 @@ import (
 func Feature(c gateway.Core, servers *mcp.Servers, bounds screen.Limits) gateway.Feature {
 	open := gateway.Kept(c.Slots, func() *screen.Screens { return screen.New(vncrelay.DialWorkstation) })
 	screens := &screencall.Screens{
-		Tools: &servers.Calls, Workstations: c.VNC.Workstations, Issuer: gateway.IssuerOf,
+		Tools: &servers.Calls, Workstations: c.VNC.Workstations, Issuer: c.VNC.IssuerOf,
 		Open: func(q *request.Request, who screen.Who) (*screen.Screen, error) {
-			who.Gateway, who.Issuer, who.Public = c.VNC, gateway.IssuerOf(q), !request.OnLoopback(q.HTTP)
+			who.Gateway, who.Issuer, who.Public = c.VNC, c.VNC.IssuerOf(q), !request.OnLoopback(q.HTTP)
 			who.Issuer.Trace = who.Issuer.Trace.InRun(q.Outcome.Record.TraceID) // also in the row of the session
 			x, err := open.Open(q.HTTP.Context(), who)
 			if err == nil {

@@ -44,7 +44,7 @@ func Feature(c gateway.Core) gateway.Feature {
 				s.desktops.KeepOpen(c.Requests.Limits.OnStoreFailure == policy.FailOpen)
 			}
 		},
-		Status: func() []gateway.PartStatus {
+		Status: func() []report.PartStatus {
 			if s := k.shared.Load(); s != nil {
 				return clusterParts(s.status())
 			}

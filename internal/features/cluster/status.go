@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
@@ -65,12 +64,12 @@ const clockTolerance = 5 * time.Second
 
 // clusterParts are the states of what gateways share. None makes a gateway unavailable: without the
 // engine or the database calls go on, and all gateways have the same ones.
-func clusterParts(c report.ClusterStatus) []gateway.PartStatus {
-	return []gateway.PartStatus{enginePart(c.Engine), databasePart(c.Database), nodesPart(c)}
+func clusterParts(c report.ClusterStatus) []report.PartStatus {
+	return []report.PartStatus{enginePart(c.Engine), databasePart(c.Database), nodesPart(c)}
 }
 
-func enginePart(e report.EngineStatus) gateway.PartStatus {
-	p := gateway.PartStatus{Name: "engine", State: gateway.PartOK, Since: e.Since}
+func enginePart(e report.EngineStatus) report.PartStatus {
+	p := report.PartStatus{Name: "engine", State: report.PartOK, Since: e.Since}
 	switch {
 	case e.Error != "":
 		p.Detail = fmt.Sprintf("%s; rates and calls at once are limited by this node's share, "+
@@ -84,15 +83,15 @@ func enginePart(e report.EngineStatus) gateway.PartStatus {
 	case e.BreakerOpen:
 		p.Detail = "Valkey was too slow: this node tries it once a second"
 	default:
-		return gateway.PartStatus{Name: "engine", State: gateway.PartOK}
+		return report.PartStatus{Name: "engine", State: report.PartOK}
 	}
-	p.State = gateway.PartDegraded
+	p.State = report.PartDegraded
 	return p
 }
 
-func databasePart(d report.DatabaseStatus) gateway.PartStatus {
+func databasePart(d report.DatabaseStatus) report.PartStatus {
 	if d.Error == "" {
-		return gateway.PartStatus{Name: "database", State: gateway.PartOK}
+		return report.PartStatus{Name: "database", State: report.PartOK}
 	}
 	waits := fmt.Sprintf("%d rows wait", d.Waiting)
 	if d.SpooledBytes > 0 {
@@ -101,15 +100,15 @@ func databasePart(d report.DatabaseStatus) gateway.PartStatus {
 	if d.Dropped > 0 {
 		waits += fmt.Sprintf(", and %d rows were dropped", d.Dropped)
 	}
-	return gateway.PartStatus{
-		Name: "database", State: gateway.PartDegraded, Since: d.Since,
+	return report.PartStatus{
+		Name: "database", State: report.PartDegraded, Since: d.Since,
 		Detail: d.Error + "; calls go on, keys and workstations cannot be changed; " + waits,
 	}
 }
 
 // nodesPart is about this gateway among the others.
-func nodesPart(c report.ClusterStatus) gateway.PartStatus {
-	p := gateway.PartStatus{Name: "cluster", State: gateway.PartDegraded}
+func nodesPart(c report.ClusterStatus) report.PartStatus {
+	p := report.PartStatus{Name: "cluster", State: report.PartDegraded}
 	if offset := time.Duration(c.Engine.ClockOffset * float64(time.Second)); offset.Abs() > clockTolerance {
 		p.Detail = fmt.Sprintf("the clock of this machine is %s from Valkey's: correct it", offset.Abs().Round(time.Millisecond))
 		return p
@@ -124,7 +123,7 @@ func nodesPart(c report.ClusterStatus) gateway.PartStatus {
 		p.Detail = "these nodes have other limits in their configuration: " + strings.Join(others, ", ")
 		return p
 	}
-	return gateway.PartStatus{Name: "cluster", State: gateway.PartOK}
+	return report.PartStatus{Name: "cluster", State: report.PartOK}
 }
 
 // values are what a scrape shows of the cluster; false without one.

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
@@ -13,7 +12,7 @@ func TestTroubleOfAClusterIsDegraded(t *testing.T) {
 	since := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	calm := report.ClusterStatus{Name: "prod", Node: "gw-1.1", Nodes: []report.ClusterNode{{ID: "gw-1.1", SameRules: true}}}
 	for _, p := range clusterParts(calm) {
-		if p.State != gateway.PartOK || p.Detail != "" || p.Since != nil {
+		if p.State != report.PartOK || p.Detail != "" || p.Since != nil {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -44,9 +43,9 @@ func TestTroubleOfAClusterIsDegraded(t *testing.T) {
 		trouble.change(&c)
 		for _, p := range clusterParts(c) {
 			switch {
-			case p.Name != trouble.part && p.State != gateway.PartOK:
+			case p.Name != trouble.part && p.State != report.PartOK:
 				t.Errorf("%s: %s is %s", name, p.Name, p.State)
-			case p.Name == trouble.part && (p.State != gateway.PartDegraded || !strings.Contains(p.Detail, trouble.detail)):
+			case p.Name == trouble.part && (p.State != report.PartDegraded || !strings.Contains(p.Detail, trouble.detail)):
 				t.Errorf("%s: %+v", name, p)
 			}
 		}

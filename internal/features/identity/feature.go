@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // maxKnown is how many people are known at once: those whose last token has not ended.
@@ -250,12 +251,12 @@ func (p *People) told(issuer string, err error) {
 }
 
 // status says which issuers are away.
-func (p *People) status() (all []gateway.PartStatus) {
+func (p *People) status() (all []report.PartStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(p.away)) {
-		all = append(all, gateway.PartStatus{
-			Name: "identity " + name, State: gateway.PartDegraded,
+		all = append(all, report.PartStatus{
+			Name: "identity " + name, State: report.PartDegraded,
 			Detail: "its keys cannot be read: " + p.away[name].Error() + "; known keys are good for a day",
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
 )
 
@@ -104,7 +105,7 @@ func TestRefusalsOfPeople(t *testing.T) {
 	if code := refused(issuer.Token("ann", "gatehouse", developer)); code != apierror.IdentityUnavailable {
 		t.Errorf("away: %q", code)
 	}
-	if s := p.status(); len(s) != 1 || s[0].Name != "identity idp" || s[0].State != gateway.PartDegraded {
+	if s := p.status(); len(s) != 1 || s[0].Name != "identity idp" || s[0].State != report.PartDegraded {
 		t.Errorf("status %+v", s)
 	}
 	for name, c := range map[string]struct {

@@ -25,7 +25,7 @@ func (app) CaddyModule() caddy.ModuleInfo {
 }
 func (app) Start() error           { return nil }
 func (app) Stop() error            { return nil }
-func (app) Parts() []any           { return gateway.Parts(offered) }
+func (app) Parts() []any           { return offered.Parts() }
 func (app) Listens([]string) error { return nil }
 
 // Context returns the context of a configuration whose app has the gateway.

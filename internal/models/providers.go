@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"errors"
@@ -27,7 +27,8 @@ type ProviderStatus struct {
 type EndpointStatus struct {
 	Name *string `json:"name"` // null for the only one
 	Host string  `json:"host"`
-	// Credential is that of a cloud; absent where an API key, a header or nothing authorizes requests.
+	// Credential is that of a cloud; absent where an API key, a header or nothing authorizes
+	// requests.
 	Credential *CredentialStatus `json:"credential,omitempty"`
 }
 
@@ -47,9 +48,9 @@ type TargetStatus struct {
 	LastSuccess      *time.Time `json:"last_success_at"`
 }
 
-// Status lists the providers in the order of the configuration, with the health of those models that
-// are allowed. A nil allowed allows all.
-func (m *Models) Status(allowed func(model string) bool) []ProviderStatus {
+// Status lists the providers in the order of the configuration, with the health of those models
+// that are allowed. A nil allowed allows all.
+func (m *Index) Status(allowed func(model string) bool) []ProviderStatus {
 	list := make([]ProviderStatus, len(m.ordered))
 	at, awaited := make(map[string]*ProviderStatus, len(list)), m.catalog.Awaited()
 	for i, p := range m.ordered {
@@ -99,7 +100,7 @@ type ModelReason struct {
 }
 
 // Reason says why a key can, or cannot, call a model, from the index that routes.
-func (m *Models) Reason(key *keys.Key, name string) ModelReason {
+func (m *Index) Reason(key *keys.Key, name string) ModelReason {
 	_, err := m.Find(key, name)
 	if err == nil {
 		return ModelReason{ID: name, Callable: true}
@@ -111,7 +112,8 @@ func (m *Models) Reason(key *keys.Key, name string) ModelReason {
 	case len(name) > maxModelName:
 		reason = fmt.Sprintf("no name has more than %d bytes", maxModelName)
 	case !key.AllowsModel(name):
-		reason, advice = "the lists of this key and its tenant do not have it", "write a pattern that has it after models, in the block of the key or the tenant"
+		reason = "the lists of this key and its tenant do not have it"
+		advice = "write a pattern that has it after models, in the block of the key or the tenant"
 	case !named:
 		reason, advice = "a name is PROVIDER/MODEL, or an alias, and there is no such alias", "name its provider too"
 	case !configured:

@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
-	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -19,28 +17,23 @@ type CredentialStatus struct {
 	Cloud string `json:"cloud"` // google, aws, azure, oauth
 	// Valid reports whether requests can be authorized, or that nothing has been tried yet.
 	Valid bool `json:"valid"`
-	// Remaining is how many seconds the present one lives; null if it does not expire, or there is none.
+	// Remaining is how many seconds the present one lives; null if it does not expire, or there is
+	// none.
 	Remaining *int64 `json:"remaining_seconds"`
 	// Failure is why the last attempt to get one failed; null if it did not.
 	Failure *string `json:"failure"`
 }
 
-// cloudCredential returns the credential of an endpoint that a cloud gives; ok is false if there is none.
-func cloudCredential(e *provider.Endpoint) (c cloudauth.Credential, ok bool) {
-	c, ok = e.Credential().(cloudauth.Credential)
-	return c, ok
-}
-
 // credentialStatus returns the status of an endpoint's credential, nil if no cloud gives it.
 func credentialStatus(e *provider.Endpoint) *CredentialStatus {
-	c, ok := cloudCredential(e)
+	c, ok := e.Credential().(provider.Issued)
 	if !ok {
 		return nil
 	}
 	return statusOf(c)
 }
 
-func statusOf(c cloudauth.Credential) *CredentialStatus {
+func statusOf(c provider.Issued) *CredentialStatus {
 	s := c.Status()
 	shown := &CredentialStatus{Cloud: s.Kind, Valid: s.Life > 0 || s.Err == nil}
 	if s.Life > 0 {
@@ -55,7 +48,7 @@ func statusOf(c cloudauth.Credential) *CredentialStatus {
 
 // Issued is a credential that a cloud or an authorization server gives, and who gets it.
 type Issued struct {
-	cloudauth.Credential
+	provider.Issued
 	Provider string // or the MCP server; their names differ
 	Endpoint string // "" for the only one
 }
@@ -64,7 +57,7 @@ type Issued struct {
 func issuedTo(providers []*provider.Provider) (found []Issued) {
 	for _, p := range providers {
 		for _, e := range p.Endpoints {
-			if c, ok := cloudCredential(e); ok {
+			if c, ok := e.Credential().(provider.Issued); ok {
 				found = append(found, Issued{c, p.Name, e.Name})
 			}
 		}
@@ -79,8 +72,8 @@ func (i Issued) name() string {
 	return i.Provider + "@" + i.Endpoint
 }
 
-// withoutCredential returns whose requests cannot be authorized at present.
-func withoutCredential(all []Issued) (names []string) {
+// WithoutCredential returns whose requests cannot be authorized at present.
+func WithoutCredential(all []Issued) (names []string) {
 	for _, i := range all {
 		if !statusOf(i).Valid {
 			names = append(names, i.name())
@@ -89,32 +82,19 @@ func withoutCredential(all []Issued) (names []string) {
 	return names
 }
 
-// credentialsLeft returns how long the credentials live that clouds gave; 0 for one that is missing.
-func credentialsLeft(current *generation) (left []metrics.CredentialLeft) {
-	if current == nil {
-		return nil
-	}
-	for _, i := range current.gateway.models.issued {
-		if s := i.Status(); !s.Static {
-			left = append(left, metrics.CredentialLeft{Provider: i.Provider, Endpoint: i.Endpoint, Seconds: s.Life.Seconds()})
-		}
-	}
-	return left
-}
-
-// watchCredentials asks for the credentials that no earlier configuration had, and logs until ctx ends
-// which of them cannot be had.
+// watchCredentials asks for the credentials that no earlier configuration had, and logs until ctx
+// ends which of them cannot be had.
 func watchCredentials(ctx context.Context, all []Issued, logger *zap.Logger) {
-	watched := map[cloudauth.Credential]bool{} // several providers can have one
+	watched := map[provider.Issued]bool{} // several providers can have one
 	for _, i := range all {
-		if !watched[i.Credential] {
-			watched[i.Credential] = true
-			go watchCredential(ctx, i.Credential, logger.With(zap.String("provider", i.name()), zap.String("cloud", i.Status().Kind)))
+		if !watched[i.Issued] {
+			watched[i.Issued] = true
+			go watchCredential(ctx, i.Issued, logger.With(zap.String("provider", i.name()), zap.String("cloud", i.Status().Kind)))
 		}
 	}
 }
 
-func watchCredential(ctx context.Context, c cloudauth.Credential, logger *zap.Logger) {
+func watchCredential(ctx context.Context, c provider.Issued, logger *zap.Logger) {
 	if c.Status().Refreshed.IsZero() {
 		_ = c.Fetch(ctx) // the status has the error
 	}

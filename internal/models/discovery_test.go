@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func (f listBody) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // startDiscovery reads the lists of one provider every minute.
-func startDiscovery(t *testing.T, ctx context.Context, lists *modelLists, logger *zap.Logger, body listBody) *catalog.Catalog {
+func startDiscovery(t *testing.T, ctx context.Context, lists *Lists, logger *zap.Logger, body listBody) *catalog.Catalog {
 	t.Helper()
 	p, err := provider.New(provider.Config{Name: "acme", Endpoints: provider.One("http://acme.invalid/v1", ""), Transport: body, UserAgent: "gatehouse"})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestAListThatIsCutOffIsNoList(t *testing.T) {
 		core, lines := observer.New(zap.WarnLevel)
 		ctx, end := context.WithCancel(t.Context())
 		asked := 0
-		c := startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader {
+		c := startDiscovery(t, ctx, new(Lists), zap.New(core), func() io.Reader {
 			if asked++; asked == 1 {
 				return strings.NewReader(`{"data":[{"id":"a"}]}`)
 			}
@@ -80,7 +80,7 @@ func TestAConfigurationThatEndedReadsNoListAndLogsNothing(t *testing.T) {
 		core, lines := observer.New(zap.WarnLevel)
 		ctx, end := context.WithCancel(t.Context())
 		asked := 0
-		startDiscovery(t, ctx, new(modelLists), zap.New(core), func() io.Reader {
+		startDiscovery(t, ctx, new(Lists), zap.New(core), func() io.Reader {
 			asked++
 			end() // while the provider answers
 			return strings.NewReader("<html>")
@@ -95,7 +95,7 @@ func TestAConfigurationThatEndedReadsNoListAndLogsNothing(t *testing.T) {
 
 func TestAListIsKnownToTheNextConfigurationAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lists := new(modelLists)
+		lists := new(Lists)
 		ctx, end := context.WithCancel(t.Context())
 		startDiscovery(t, ctx, lists, zap.NewNop(), func() io.Reader { return strings.NewReader(`{"data":[{"id":"a"}]}`) })
 		synctest.Wait()
@@ -167,7 +167,8 @@ func TestAListThatGoesRoundInACircleIsRefused(t *testing.T) {
 	}
 }
 
-// The link to the next page decides nothing but the query: the credential goes to the host that is known.
+// The link to the next page decides nothing but the query: the credential goes to the host that is
+// known.
 func TestTheListsOfACloudAreReadAsOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		dialect string

@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"errors"
@@ -117,7 +117,8 @@ func (a *aliases) configure(alias *Alias, logger *zap.Logger) error {
 			}
 			seen[t.Model] = true
 			if source.Skipped {
-				logger.Info("a target of an alias is left out: its provider is left out (optional, no api_key)", zap.String("alias", alias.Name), zap.String("target", t.Model))
+				logger.Info("a target of an alias is left out: its provider is left out (optional, no api_key)",
+					zap.String("alias", alias.Name), zap.String("target", t.Model))
 				alias.leftOut = append(alias.leftOut, activity.Skipped{
 					Target: t.Model, Code: apierror.ProviderLeftOut, RefusedBy: "provider " + of + ": optional",
 				})
@@ -202,7 +203,7 @@ func (a *aliases) ending(key *keys.Key, name string) (names []string) {
 }
 
 // findAlias returns where calls of an alias can be sent. Errors are refusals.
-func (m *Models) findAlias(alias Alias) (modelcall.Found, error) {
+func (m *Index) findAlias(alias Alias) (modelcall.Found, error) {
 	groups, skipped := m.aliases.candidates(alias)
 	found := modelcall.Found{Groups: groups, Alias: true, Skipped: skipped}
 	if len(groups) > 0 {

@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"maps"
@@ -17,8 +17,8 @@ const (
 	maxNotListed = 1000
 )
 
-// notListed logs the models that calls want and their provider does not list, which to a caller look
-// like typing errors.
+// notListed logs the models that calls want and their provider does not list, which to a caller
+// look like typing errors.
 type notListed struct {
 	now    func() time.Time
 	redact func(name string) string

@@ -1,4 +1,4 @@
-package gateway
+package models
 
 import (
 	"context"
@@ -47,7 +47,7 @@ type Discovery struct {
 // of its configuration.
 type discovery struct {
 	catalog *catalog.Catalog
-	lists   *modelLists              // outlive the configuration
+	lists   *Lists                   // outlive the configuration
 	redact  func(text string) string // takes secrets out of causes for the log
 	logger  *zap.Logger
 	sources map[string]*listSource // by provider
@@ -66,8 +66,8 @@ type listSource struct {
 	ended chan struct{} // closed at the end of the read under way, or of the next one
 }
 
-// need begins a read unless one is under way, after the pause since the last one, and returns what is
-// closed at its end. It returns nil if a list has come, perhaps just now.
+// need begins a read unless one is under way, after the pause since the last one, and returns what
+// is closed at its end. It returns nil if a list has come, perhaps just now.
 func (s *listSource) need() (ended <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *listSource) end(known bool) {
 // errNoList is the answer of a provider that serves no list of models.
 var errNoList = errors.New("the provider has no list of models")
 
-func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *modelLists, redact func(string) string, logger *zap.Logger) *discovery {
+func newDiscovery(providers []Discovery, c *catalog.Catalog, lists *Lists, redact func(string) string, logger *zap.Logger) *discovery {
 	d := &discovery{catalog: c, lists: lists, redact: redact, logger: logger, sources: make(map[string]*listSource, len(providers))}
 	for _, p := range providers {
 		d.sources[p.Provider.Name] = &listSource{Discovery: p, needed: make(chan struct{}, 1), ended: make(chan struct{})}
@@ -213,8 +213,8 @@ func (d *discovery) noList(provider string) bool { return d.sources[provider].no
 // tried reports whether the provider was asked for its list.
 func (d *discovery) tried(provider string) bool { return d.sources[provider].tried.Load() }
 
-// fetchModels asks a provider for its list: the first of its endpoints that answers with one. Odd names
-// the entries that cannot be read.
+// fetchModels asks a provider for its list: the first of its endpoints that answers with one. Odd
+// names the entries that cannot be read.
 func fetchModels(ctx context.Context, p *provider.Provider) (models []catalog.Model, odd, err error) {
 	for _, e := range p.Endpoints {
 		models, odd, err = fetchFrom(ctx, p, e)
@@ -274,14 +274,14 @@ func fetchPage(ctx context.Context, e *provider.Endpoint, at string) ([]byte, er
 	return data, nil
 }
 
-// modelLists are the last lists of all providers. They outlive a configuration: after a reload
+// Lists are the last lists of all providers. They outlive a configuration: after a reload
 // models must not vanish until the provider has answered again.
-type modelLists struct {
+type Lists struct {
 	mu    sync.Mutex                 // guards the following
 	known map[string][]catalog.Model // by provider name and base URL
 }
 
-func (l *modelLists) keep(p *provider.Provider, models []catalog.Model) {
+func (l *Lists) keep(p *provider.Provider, models []catalog.Model) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil {
@@ -291,7 +291,7 @@ func (l *modelLists) keep(p *provider.Provider, models []catalog.Model) {
 }
 
 // of returns the last list of p, nil if there was none.
-func (l *modelLists) of(p *provider.Provider) []catalog.Model {
+func (l *Lists) of(p *provider.Provider) []catalog.Model {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.known[p.Identity()]
