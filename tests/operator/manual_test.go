@@ -58,6 +58,7 @@ var byOthers = []exception{
 // notRun are blocks that no test runs.
 var notRun = []exception{
 	{"CONTRIBUTING.md", "make run", "builds the program"},
+	{"docs/identity.md", "yaml", "a job at GitHub"},
 	{"README.md", "$ make run", "starts the gateway"},
 	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
 	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},
