@@ -182,7 +182,9 @@ var arrows = []arrow{
 	{"caddymodule/offline", "internal/features/cluster", "what the gateway would share"},
 
 	{"internal/features/runtimekeys", "internal/apierror", "its refusals"},
+	{"internal/features/runtimekeys", "internal/catalog", "what the models of a key cost"},
 	{"internal/features/runtimekeys", "internal/gateway", "a feature of it"},
+	{"internal/features/runtimekeys", "internal/modelcall", "what a call reserves"},
 	{"internal/features/runtimekeys", "internal/keys", "whose key it is"},
 	{"internal/features/runtimekeys", "internal/limits", "what a key has spent"},
 	{"internal/features/runtimekeys", "internal/openrouter", "the shapes of the API"},

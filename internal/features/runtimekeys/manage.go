@@ -57,26 +57,6 @@ func (m *Keys) Update(ctx context.Context, by Manager, hash string, e *runtimeke
 	return key, m.changed(by, "changed", key, err)
 }
 
-// KeyWarnings says what is wrong with a key that works as its manager asked: a limit of money that
-// lets no call through. Each is a sentence without a full stop.
-func KeyWarnings(m *Keys, key *runtimekeys.Key) []string {
-	grant := key.Grant(m.block)
-	if grant.Limits == nil || !grant.Limits.HardMoney() || grant.Limits.Unpriced {
-		return nil
-	}
-	models := m.core.Models.Known(grant.Key)
-	for i := range models {
-		if models[i].Price != nil {
-			return nil
-		}
-	}
-	if len(models) == 0 {
-		return nil
-	}
-	return []string{"it has a hard limit of money, and no model that it may call has a known price, so its calls are refused (402): " +
-		"add prices in a catalog, or set unpriced allow in runtime_keys"}
-}
-
 // Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The desktops that were opened
 // with the one before it end with the grace.
 func (m *Keys) Rotate(ctx context.Context, by Manager, hash string, grace time.Duration) (*runtimekeys.Key, string, error) {
