@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
@@ -122,8 +123,9 @@ func createKey(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	left := ctx.Err()
-	if left != nil || !x.Deliver(http.StatusCreated, runtimekeys.MadeKey(key, secret, nil, runtimekeys.KeyWarnings(made, key)...)) {
+	left, grant := ctx.Err(), runtimekeys.Granted(made, key)
+	warnings := modelcall.BudgetWarnings(key.Subject(), grant.Limits, x.Gateway.Models().Known(grant.Key))
+	if left != nil || !x.Deliver(http.StatusCreated, runtimekeys.MadeKey(key, secret, nil, warnings...)) {
 		_ = made.Delete(ctx, by, key.Hash()) // nobody knows the secret
 	}
 	if left != nil {
@@ -153,7 +155,9 @@ func updateKey(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	return x.Succeed(runtimekeys.MadeKey(key, "", spent, runtimekeys.KeyWarnings(made, key)...), nil)
+	grant := runtimekeys.Granted(made, key)
+	warnings := modelcall.BudgetWarnings(key.Subject(), grant.Limits, x.Gateway.Models().Known(grant.Key))
+	return x.Succeed(runtimekeys.MadeKey(key, "", spent, warnings...), nil)
 }
 
 // deleteKey deletes a key; what it has spent stays.

@@ -69,9 +69,9 @@ func (g *charge) estimateLikely(t *target, bytes int64, content params.Content) 
 	t.allowed.use.likely.Nano, _ = t.price(&g.requested).CostNano(catalog.Tokens{Prompt: prompt, Completion: output, Units: made.Units.Max(g.requested.Used())})
 }
 
-// UsualOutput is the limit of an answer, in tokens, of which neither the request nor anything else
+// usualOutput is the limit of an answer, in tokens, of which neither the request nor anything else
 // says how long it may be.
-func UsualOutput(m *catalog.Model, caps policy.Caps) int64 {
+func usualOutput(m *catalog.Model, caps policy.Caps) int64 {
 	return policy.Lesser(policy.Lesser(m.MaxOutput, caps.Output), defaultOutput)
 }
 
@@ -85,7 +85,7 @@ func (g *charge) estimateMost(t *target, bytes int64, content params.Content) er
 			unbounded, t.allowed.setOutput = "compaction", false
 		}
 	case t.allowed.output == 0:
-		t.allowed.output, t.allowed.setOutput = UsualOutput(m, t.allowed.caps), true
+		t.allowed.output, t.allowed.setOutput = usualOutput(m, t.allowed.caps), true
 	case most > 0 && t.allowed.output > most: // the model never gives so much: it need not be reserved
 		t.allowed.output, t.allowed.setOutput = most, true
 	}

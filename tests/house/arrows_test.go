@@ -182,9 +182,7 @@ var arrows = []arrow{
 	{"caddymodule/offline", "internal/features/cluster", "what the gateway would share"},
 
 	{"internal/features/runtimekeys", "internal/apierror", "its refusals"},
-	{"internal/features/runtimekeys", "internal/catalog", "what the models of a key cost"},
 	{"internal/features/runtimekeys", "internal/gateway", "a feature of it"},
-	{"internal/features/runtimekeys", "internal/modelcall", "what a call reserves"},
 	{"internal/features/runtimekeys", "internal/keys", "whose key it is"},
 	{"internal/features/runtimekeys", "internal/limits", "what a key has spent"},
 	{"internal/features/runtimekeys", "internal/openrouter", "the shapes of the API"},
@@ -233,6 +231,7 @@ var arrows = []arrow{
 	{"handlers/keys", "internal/api", "the family of its paths"},
 	{"handlers/keys", "internal/apierror", "its refusals"},
 	{"handlers/keys", "internal/keys", "scopes"},
+	{"handlers/keys", "internal/modelcall", "which budgets let no call through"},
 	{"handlers/keys", "internal/report", "keys as the API shows them"},
 	{"handlers/keys", "internal/features/runtimekeys", "makes and changes keys"},
 	{"handlers/mcp", "handlers", "registers its routes"},

@@ -57,6 +57,9 @@ func (m *Keys) Update(ctx context.Context, by Manager, hash string, e *runtimeke
 	return key, m.changed(by, "changed", key, err)
 }
 
+// Granted returns what a key may do.
+func Granted(m *Keys, key *runtimekeys.Key) *runtimekeys.Grant { return key.Grant(m.block) }
+
 // Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The desktops that were opened
 // with the one before it end with the grace.
 func (m *Keys) Rotate(ctx context.Context, by Manager, hash string, grace time.Duration) (*runtimekeys.Key, string, error) {
