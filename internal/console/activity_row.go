@@ -12,14 +12,16 @@ import (
 type activityRow struct {
 	activity.Record
 
-	Label   string // the name of a key that was made at run time, if that is known
+	Label   string // the name of a key that was made at run time, if that is known, or of a person
 	KeyPage string // the page of its key, "" if the caller may not see it
 }
 
 // nameKey finds out how the key of a row is shown.
 func nameKey(v *visit, r *activityRow) {
 	key := named(v, r.Key)
-	r.Label, r.KeyPage = key.Label, key.KeyPage
+	if r.Label, r.KeyPage = key.Label, key.KeyPage; isPerson(r.Key) {
+		r.Label = r.User
+	}
 }
 
 // ShownKey is the row's key as a page shows it.

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"encoding/hex"
 	"net/url"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
@@ -17,7 +19,7 @@ type rowKey struct {
 // named returns a key as rows show it.
 func named(v *visit, key string) rowKey {
 	k := rowKey{Key: key, Label: labelOf(v, key)}
-	if v.has(keys.KeysManage) && key != "" && (k.Label != "" || !isMadeKey(key)) {
+	if v.has(keys.KeysManage) && key != "" && (k.Label != "" || !isMadeKey(key)) && !isPerson(key) {
 		k.KeyPage = pageOfKey(key)
 	}
 	return k
@@ -48,6 +50,14 @@ func (k *rowKey) ShownKey() string {
 func isMadeKey(key string) bool {
 	_, made := keys.ParseSum(key)
 	return made
+}
+
+// isPerson reports whether a row names somebody by a token of an identity provider: the name of its
+// block and 20 hexadecimal digits. There is no page of them.
+func isPerson(key string) bool {
+	digits := key[strings.LastIndexByte(key, '-')+1:]
+	_, err := hex.DecodeString(digits)
+	return err == nil && len(digits) == 20 && len(digits) < len(key)
 }
 
 // maxLabels is for how many keys a page asks for the name.

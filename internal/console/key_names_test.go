@@ -22,6 +22,24 @@ var ofAda = map[string]string{
 }
 
 // People know a key by its name. Whoever may not manage keys sees the beginning of its hash.
+// Somebody with a token of an identity provider has a name in rows, and no page.
+func TestAPersonIsShownByTheNameInTheToken(t *testing.T) {
+	row := func(key string) string {
+		return `{"id":"gen-1","created_at":"2026-11-23T01:00:00Z","key":"` + key + `","user":"ann@example.com"}`
+	}
+	for key, want := range map[string]string{
+		"idp-ca7cd27bd3b1fcf2eef8": `<bdi title="idp-ca7cd27bd3b1fcf2eef8">ann@example.com</bdi>`,
+		"idp":                      `<a href="/console/keys/idp"><bdi title="idp">idp</bdi></a>`,
+		"ca7cd27bd3b1fcf2eef8":     `<bdi title="ca7cd27bd3b1fcf2eef8">ca7cd27bd3b1fcf2eef8</bdi>`,
+	} {
+		a := withRows("", row(key))
+		a.key.Scopes |= keys.KeysManage
+		if page := a.visit(t, "/console/activity").Body.String(); !strings.Contains(page, want) {
+			t.Errorf("%s: no %s", key, want)
+		}
+	}
+}
+
 func TestAKeyMadeAtRunTimeIsShownByItsName(t *testing.T) {
 	const unnamed = "111111111111…"
 	for path, want := range map[string]string{

@@ -22,7 +22,7 @@ import (
 )
 
 // people are those of an issuer, by a role "developer" of tenant "lab" with a rate.
-func people(t *testing.T, issuer *identitytest.Issuer, slots *gateway.Slots, now func() time.Time, roles ...string) *People {
+func people(t testing.TB, issuer *identitytest.Issuer, slots *gateway.Slots, now func() time.Time, roles ...string) *People {
 	t.Helper()
 	var given []Role
 	source := identity.Issuer{Name: "idp", URL: issuer.URL, Audiences: []string{"gatehouse"}}
@@ -180,5 +180,18 @@ func TestThoseWhoseTokensHaveEndedAreForgottenFirst(t *testing.T) {
 	k.note(identity.Person{ID: "newer", Ends: now.Add(time.Hour)}, now)
 	if n := len(k.known); n != maxKnown || k.known[hashOf("newer")].ID != "newer" {
 		t.Errorf("%d are known", n)
+	}
+}
+
+// A token that was good before costs a look-up.
+func BenchmarkAuthenticate(b *testing.B) {
+	issuer := identitytest.Start(b)
+	p := people(b, issuer, new(gateway.Slots), time.Now, "developer")
+	token := issuer.Token("ann", "gatehouse", map[string]any{"groups": []string{"developer"}, "email": "ann@example.com"})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := p.Authenticate(token, time.Time{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
