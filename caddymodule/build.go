@@ -75,10 +75,12 @@ func (a *App) build() (built, error) {
 	if err != nil {
 		return none, err
 	}
-	if (runtime != nil || identities != nil) && err == nil {
-		err = shareLimits(a, allowed)
+	if runtime != nil || identities != nil {
+		if err := shareLimits(a, allowed); err != nil {
+			return none, err
+		}
 	}
-	if err != nil {
+	if err := identities.Check(allowed); err != nil {
 		return none, err
 	}
 	if most := max(allowed.MaxBody(), runtime.MaxBody(), identities.MaxBody()); bodies < 2*most {

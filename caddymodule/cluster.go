@@ -260,6 +260,9 @@ func checkShared(a *App, runtime *runtimekeys.Block) error {
 			named = append(named, Tenant{Name: fmt.Sprintf("key %q", k.Name), Allowance: k.Allowance})
 		}
 	}
+	for _, r := range a.Roles {
+		named = append(named, Tenant{Name: fmt.Sprintf("role %q", r.Name), Allowance: r.Allowance})
+	}
 	for _, n := range named {
 		for _, text := range n.Budgets {
 			if b, err := limits.ParseBudget(text); err != nil || b.Limit > limits.MaxSharedBudget {

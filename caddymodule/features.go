@@ -48,16 +48,16 @@ type features struct {
 // list makes the features of a configuration, in the order in which they start.
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
-	all := []gateway.Feature{
+	var all []gateway.Feature
+	if f.identities != nil { // before the keys: these may ask a database
+		all = append(all, people.Feature(c, f.identities))
+	}
+	return append(all,
 		makekeys.Feature(c, f.made),
 		cluster.Feature(c),
 		recordings.Feature(c, f.recorded),
 		tools.Feature(),
 		agents.Feature(c, tools, f.automation),
 		console.Feature(c),
-	}
-	if f.identities != nil {
-		all = append(all, people.Feature(c, f.identities))
-	}
-	return all
+	)
 }

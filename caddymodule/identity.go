@@ -11,6 +11,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 )
 
 // Identity is an identity provider whose tokens (JWTs) callers can send instead of a key: OpenID
@@ -103,6 +104,10 @@ func (r *RoleRule) read(d *caddyfile.Dispenser) error {
 // anyway.
 const issuersTimeout = 5 * time.Second
 
+// maxIdentityName bounds a name, in bytes: with what tells people apart it has the length of a
+// key's.
+const maxIdentityName = 43
+
 // buildIdentities checks roles and identities. Nil: there are none.
 func buildIdentities(a *App) (*people.Config, error) {
 	roles, err := buildRoles(a)
@@ -122,6 +127,9 @@ func buildIdentities(a *App) (*people.Config, error) {
 			return nil, fmt.Errorf("identity %q is configured twice", i.Name)
 		}
 		named[i.Name] = true
+		if !keys.ValidTenant(i.Name) || len(i.Name) > maxIdentityName {
+			return nil, fmt.Errorf("identity %q: want up to %d letters, digits and . _ @ - as its name, a letter or digit first", i.Name, maxIdentityName)
+		}
 		issuer := people.Issuer{
 			Name: i.Name, URL: i.Issuer, Audiences: i.Audiences, KeySet: i.Keys, MaxLife: time.Duration(i.MaxLife), User: i.User,
 		}

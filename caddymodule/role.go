@@ -92,6 +92,10 @@ func buildRole(a *App, r *Role, tenants map[string]pattern.List) (out people.Rol
 		return out, err
 	case out.Key.Scopes == 0:
 		return out, errors.New("scopes: at least one")
+	case out.Key.Has(keys.KeysManage):
+		return out, errors.New("scopes: keys:manage is not for roles: keys that somebody makes would outlive the person's token")
+	case !keys.ValidTenant(r.Name):
+		return out, errors.New("its name: want up to 64 letters, digits and . _ @ -, a letter or digit first")
 	case !keys.ValidTenant(tenant):
 		return out, fmt.Errorf("tenant %q: want letters, digits and . _ @ -", tenant)
 	}

@@ -54,10 +54,10 @@ func servePublic(path string) caddy.AdminHandlerFunc {
 // findKey returns the whole hash of a key. Where no keys are made, the route says so.
 func findKey(active *gateway.Gateway, r *http.Request, beginning string) (string, error) {
 	made, ok := gateway.Offered[madeKeys](active)
-	if !ok || made.Configured() != nil {
-		return beginning, nil
+	if ok && made.Configured() == nil {
+		return made.Find(r.Context(), keys.EveryTenant(r.URL.Query().Get("tenant")), beginning)
 	}
-	return made.Find(r.Context(), keys.EveryTenant(r.URL.Query().Get("tenant")), beginning)
+	return beginning, nil
 }
 
 // madeKeys are the keys that a gateway makes at run time.

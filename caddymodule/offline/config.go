@@ -41,7 +41,8 @@ func (c *Config) Cluster() *cluster.Config {
 	return shared
 }
 
-// MakesKeys reports whether keys can be made at run time: limits of other tenants are for those.
+// MakesKeys reports whether there can be callers whom the configuration does not list: keys that
+// are made at run time, and people of an identity. Limits of other tenants are for those.
 func (c *Config) MakesKeys() bool { return c.Built.Limits.OtherTenants != nil }
 
 // Key is a key of the configuration or of a key file.

@@ -178,5 +178,5 @@ func (g *guard) client(r *http.Request) netip.Addr {
 
 func isInvalidKey(err error) bool {
 	var refusal *apierror.Error
-	return errors.As(err, &refusal) && refusal.Code == apierror.InvalidAPIKey
+	return errors.As(err, &refusal) && (refusal.Code == apierror.InvalidAPIKey || refusal.Code == apierror.NoRole)
 }

@@ -65,12 +65,15 @@ func mayConnect(keyring *keys.Keyring, now func() time.Time) func(desktop.Issuer
 func mayConnectWith(g *Gateway) func(desktop.Issuer) bool {
 	configured := mayConnect(g.keyring, g.now)
 	return func(by desktop.Issuer) bool {
+		if g.others.any(func(s KeySource) bool { return s.MayStill(by.KeyHash, by.Tenant, scopeOf(by)) }) {
+			return true // a sign-on gives keys of the configuration alone
+		}
 		for _, f := range g.features {
 			if f.MayUse != nil && !f.MayUse(by.User, by.Key) {
 				return false
 			}
 		}
-		return configured(by) || g.others.any(func(s KeySource) bool { return s.MayStill(by.KeyHash, by.Tenant, scopeOf(by)) })
+		return configured(by)
 	}
 }
 

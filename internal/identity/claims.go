@@ -93,6 +93,10 @@ func (c claims) check(i *Issuer, now time.Time) (ends time.Time, err error) {
 		return ends, invalid("its aud %q is none of %q", audiences, i.Audiences)
 	case !now.Before(ends.Add(leeway)):
 		return ends, invalid("it has ended at %s", ends.UTC().Format(time.RFC3339))
+	case c["nbf"] != nil && !notBefore, c["iat"] != nil && !dated:
+		return ends, invalid("its nbf or iat is no date")
+	case c["cnf"] != nil: // RFC 7800: of DPoP or mTLS
+		return ends, invalid("it is good only together with a key of its holder, which nobody has asked for")
 	case notBefore && now.Before(begins.Add(-leeway)), now.Before(issued.Add(-leeway)):
 		return ends, invalid("it begins later: do the clocks differ?")
 	case ends.Sub(issued) > life || ends.Sub(now) > life+leeway:
@@ -116,7 +120,10 @@ func (c claims) person(i *Issuer) (p Person, err error) {
 	p.ID, p.Name = idOf(i.Name, i.URL, subject), subject
 	names := []string{i.User}
 	if i.User == "" {
-		names = []string{emailClaim, "preferred_username", "name"}
+		names = []string{"preferred_username", "name"}
+		if c["email_verified"] == true {
+			names = append([]string{emailClaim}, names...)
+		}
 	}
 	for _, name := range slices.Backward(names) {
 		p.Name = cmp.Or(c.text(name), p.Name)
@@ -150,7 +157,7 @@ func (c claims) role(i *Issuer) (string, error) {
 }
 
 func (c claims) holds(condition *Condition) bool {
-	if condition.Claim == emailClaim && c["email_verified"] != true {
+	if isEmail(condition.Claim) && c["email_verified"] != true {
 		return false
 	}
 	return slices.ContainsFunc(texts(c.find(condition.Claim)), condition.fits)

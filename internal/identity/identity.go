@@ -59,8 +59,10 @@ type Person struct {
 	Name string
 	// Role is the first whose rule fits.
 	Role string
-	// Ends is when the token does.
+	// Ends is when the token does, with the leeway of clocks.
 	Ends time.Time
+
+	by *Issuer // that has named the person
 }
 
 // idOf returns the identity of a subject of an issuer.

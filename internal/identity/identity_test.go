@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,11 @@ import (
 func TestATokenIsOfItsIssuerAndSubject(t *testing.T) {
 	p := newIDP(t)
 	s := p.issuers(nil)
-	ann := person(t, s, p.token(object{"email": "ann@example.com"}))
-	if ann.Name != "ann@example.com" || ann.Role != "builder" || !ann.Ends.Equal(p.now.Add(time.Hour)) || !strings.HasPrefix(ann.ID, "ci-") || len(ann.ID) != len("ci-")+20 {
+	ann := person(t, s, p.token(object{"email": "ann@example.com", "email_verified": true}))
+	if ann.Name != "ann@example.com" || ann.Role != "builder" || !ann.Ends.Equal(p.now.Add(time.Hour+time.Minute)) || !strings.HasPrefix(ann.ID, "ci-") || len(ann.ID) != len("ci-")+20 {
 		t.Errorf("%+v", ann)
 	}
-	if again := person(t, s, p.token(object{"email": "ann.smith@example.com", "jti": "2"})); again.ID != ann.ID || again.Name != "ann.smith@example.com" {
+	if again := person(t, s, p.token(object{"email": "ann.smith@example.com", "preferred_username": "ann"})); again.ID != ann.ID || again.Name != "ann" {
 		t.Errorf("another address makes another person: %+v", again)
 	}
 	if bob := person(t, s, p.token(object{"sub": "bob", "email": "ann@example.com"})); bob.ID == ann.ID {
@@ -58,6 +59,9 @@ func TestWhatATokenMustSay(t *testing.T) {
 		"it lives for two days":         {object{"exp": now + 2*86400}, "max_life"},
 		"it has lived for two days":     {object{"iat": now - 2*86400}, "max_life"},
 		"it hides how long it lives":    {object{"iat": nil, "exp": now + 2*86400}, "max_life"},
+		"nbf that is a text":            {object{"nbf": "2100-01-01"}, "no date"},
+		"iat that is beyond all time":   {object{"iat": 1e300}, "no date"},
+		"bound to a key of its holder":  {object{"cnf": object{"jkt": "0ZcOCORZNYy"}}, "key of its holder"},
 		"no subject":                    {object{"sub": nil}, "sub"},
 		"a subject that is a number":    {object{"sub": 7}, "sub"},
 		"a subject that is very long":   {object{"sub": strings.Repeat("a", 513)}, "sub"},
@@ -132,6 +136,46 @@ func resigned(t *testing.T, p *idp, claims object) string {
 		t.Fatal(err)
 	}
 	return sign(t, signer, claims)
+}
+
+// A token has one spelling: others would fill what the gateway remembers.
+func TestATokenHasOneSpelling(t *testing.T) {
+	p := newIDP(t)
+	s, token := p.issuers(nil), p.token(nil)
+	person(t, s, token)
+	parts, others := strings.Split(token, "."), 0
+	for i := range parts {
+		for _, last := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+			changed := slices.Clone(parts)
+			changed[i] = changed[i][:len(changed[i])-1] + string(last)
+			if other := strings.Join(changed, "."); other != token {
+				if _, err := s.Person(other); err == nil {
+					others++
+				}
+			}
+		}
+		changed := slices.Clone(parts)
+		changed[i] = changed[i][:4] + "\n" + changed[i][4:]
+		if _, err := s.Person(strings.Join(changed, ".")); err == nil {
+			others++
+		}
+	}
+	if others > 0 {
+		t.Errorf("%d other spellings are good", others)
+	}
+}
+
+func TestOnlyTokensOfAccessAreGood(t *testing.T) {
+	p := newIDP(t)
+	for typ, good := range map[string]bool{"JWT": true, "at+jwt": true, "application/at+jwt": true, "logout+jwt": false, "SecEvent+JWT": false, "token-introspection+jwt": false} {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: "one"}}, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.issuers(nil).Person(sign(t, signer, p.claims(nil))); (err == nil) != good {
+			t.Errorf("%s: %v", typ, err)
+		}
+	}
 }
 
 func TestAlgorithmsOfIssuers(t *testing.T) {

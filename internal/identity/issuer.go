@@ -47,7 +47,8 @@ type Condition struct {
 var shared = []string{
 	"https://token.actions.githubusercontent.com", "https://gitlab.com", "https://accounts.google.com", "https://app.terraform.io",
 	"https://login.microsoftonline.com/common/v2.0", "https://login.microsoftonline.com/organizations/v2.0",
-	"https://login.microsoftonline.com/consumers/v2.0",
+	"https://login.microsoftonline.com/consumers/v2.0", "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
+	"https://agent.buildkite.com", "https://oidc.vercel.com",
 }
 
 // separators are what a "*" may stand beside.
@@ -93,17 +94,20 @@ func secure(u *url.URL) bool {
 
 const emailClaim = "email"
 
+// isEmail reports whether a claim, or a JSON pointer, is that of the address.
+func isEmail(claim string) bool { return strings.TrimPrefix(claim, "/") == emailClaim }
+
 func (c *Condition) check(i *Issuer) error {
 	switch {
 	case c.Claim == "" || len(c.Values) == 0:
 		return errors.New("a condition is a claim and its values")
-	case c.Claim == emailClaim && isEntra(i.URL):
+	case isEmail(c.Claim) && isEntra(i.URL):
 		return errors.New("at Entra people choose what email says: use groups, roles or oid")
 	}
 	for _, value := range c.Values {
 		text, first, last := stars(value)
 		switch {
-		case text == "" || strings.Contains(text, "*"):
+		case text == "" || strings.Contains(text, "*") || first && last:
 			return fmt.Errorf("%s %q: \"*\" stands at one end only", c.Claim, value)
 		case first && !strings.Contains(separators, text[:1]), last && !strings.Contains(separators, text[len(text)-1:]):
 			return fmt.Errorf("%s %q: \"*\" stands beside one of %s, else others can choose a name that fits", c.Claim, value, separators)
@@ -112,10 +116,18 @@ func (c *Condition) check(i *Issuer) error {
 	return nil
 }
 
+// entraHosts are those of Microsoft's issuers, or their ends.
+var entraHosts = []string{
+	"login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn", "sts.windows.net", ".ciamlogin.com", ".b2clogin.com",
+}
+
 // isEntra reports whether an issuer is Microsoft's, whose subject is another one for each
 // application.
 func isEntra(issuer string) bool {
-	return strings.HasPrefix(issuer, "https://login.microsoftonline.com/") || strings.HasPrefix(issuer, "https://sts.windows.net/")
+	u, err := url.Parse(issuer)
+	return err == nil && slices.ContainsFunc(entraHosts, func(host string) bool {
+		return u.Hostname() == host || strings.HasPrefix(host, ".") && strings.HasSuffix(u.Hostname(), host)
+	})
 }
 
 // stars returns a value without the stars at its ends.
@@ -130,8 +142,6 @@ func (c *Condition) fits(text string) bool {
 	return slices.ContainsFunc(c.Values, func(value string) bool {
 		want, first, last := stars(value)
 		switch {
-		case first && last:
-			return strings.Contains(text, want)
 		case first:
 			return strings.HasSuffix(text, want)
 		case last:

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +18,9 @@ import (
 
 // maxRemembered is how many tokens are remembered: each that is checked anew costs a signature.
 const maxRemembered = 10_000
+
+// otherTypes are JWTs that an issuer signs with the same keys and that let nobody in.
+var otherTypes = []string{"logout+jwt", "secevent+jwt", "token-introspection+jwt"}
 
 // Deps is what issuers need of others.
 type Deps struct {
@@ -69,6 +74,20 @@ func (s *Issuers) Inherit(earlier *Issuers) {
 			before.mu.Unlock()
 		}
 	}
+	earlier.mu.Lock()
+	defer earlier.mu.Unlock()
+	for sum, p := range earlier.remembered {
+		if s.Still(p) {
+			s.remembered[sum] = p
+		}
+	}
+}
+
+// Still reports whether the issuer that has named somebody is configured as it was then, with its
+// rules.
+func (s *Issuers) Still(p Person) bool {
+	set := s.byURL[p.by.URL]
+	return set != nil && (set.issuer == p.by || reflect.DeepEqual(set.issuer, p.by))
 }
 
 // IsToken reports whether a text has the form of a JWT: three parts, of which the first is an
@@ -130,9 +149,18 @@ func (s *Issuers) examine(token string) (p Person, err error) {
 	if len(token) > maxToken {
 		return p, invalid("it has more than %d bytes", maxToken)
 	}
+	// Of one token there is one spelling: others would fill what is remembered.
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
+			return p, invalid("it is not spelled as its issuer does")
+		}
+	}
 	signed, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil {
 		return p, invalid("%w", err)
+	}
+	if typ, _ := signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType].(string); slices.Contains(otherTypes, strings.ToLower(typ)) {
+		return p, invalid("it is a %s: no token of access", typ)
 	}
 	said, err := parseClaims(signed.UnsafePayloadWithoutVerification())
 	if err != nil {
@@ -146,7 +174,7 @@ func (s *Issuers) examine(token string) (p Person, err error) {
 	if err != nil {
 		return p, fmt.Errorf("identity %q: %w", set.issuer.Name, err)
 	}
-	if _, ok := verify(signed, keys); !ok {
+	if !verify(signed, keys) {
 		return p, invalid("no key of its issuer has signed it")
 	}
 	ends, err := said.check(set.issuer, s.now())
@@ -156,7 +184,7 @@ func (s *Issuers) examine(token string) (p Person, err error) {
 	if p, err = said.person(set.issuer); err != nil {
 		return p, err
 	}
-	p.Ends = ends
+	p.Ends, p.by = ends.Add(leeway), set.issuer
 	p.Role, err = said.role(set.issuer)
 	return p, err
 }

@@ -23,6 +23,8 @@ const (
 	// readEvery is how often keys are read at most: a token with an unknown key costs its sender
 	// nothing.
 	readEvery = time.Minute
+	// readAgain is how soon keys are read again after that has failed.
+	readAgain = 5 * time.Second
 	// readTimeout bounds the reading of keys, with that of the OpenID configuration.
 	readTimeout = 5 * time.Second
 
@@ -38,11 +40,12 @@ type keySet struct {
 	now    func() time.Time
 	told   func(issuer string, err error) // called after each reading, with nil after a good one
 
-	mu   sync.Mutex
-	keys []jose.JSONWebKey
-	read time.Time     // when keys came; zero: never
-	due  time.Time     // before this nothing is read
-	busy chan struct{} // closed when the reading that is under way has ended; nil: none is
+	mu     sync.Mutex
+	keys   []jose.JSONWebKey
+	read   time.Time     // when keys came; zero: never
+	due    time.Time     // before this nothing is read
+	failed bool          // the last reading
+	busy   chan struct{} // closed when the reading that is under way has ended; nil: none is
 }
 
 // find returns the keys that can have made a signature with this header. The error is
@@ -58,7 +61,7 @@ func (s *keySet) find(header *jose.Header) ([]jose.JSONWebKey, error) {
 			s.mu.Unlock()
 			return found, nil
 		case busy == nil && now.Before(s.due):
-			known := s.usable(now)
+			known := s.usable(now) && !s.failed
 			s.mu.Unlock()
 			if !known {
 				return nil, ErrUnavailable
@@ -97,15 +100,21 @@ func (s *keySet) fitting(header *jose.Header, now time.Time) (found []jose.JSONW
 func (s *keySet) refresh(busy chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	keys, err := s.fetch(ctx)
-	s.mu.Lock()
-	if err == nil {
-		s.keys, s.read = keys, s.now()
-	}
-	s.busy = nil
-	s.mu.Unlock()
-	close(busy)
-	s.told(s.issuer.Name, err)
+	var keys []jose.JSONWebKey
+	err := errors.New("the reading has ended early")
+	defer func() { // also if it panics: others wait
+		s.mu.Lock()
+		if s.failed = err != nil; s.failed {
+			s.due = s.now().Add(readAgain)
+		} else {
+			s.keys, s.read = keys, s.now()
+		}
+		s.busy = nil
+		s.mu.Unlock()
+		close(busy)
+		s.told(s.issuer.Name, err)
+	}()
+	keys, err = s.fetch(ctx)
 }
 
 func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
@@ -183,12 +192,10 @@ var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// verify returns the payload of a token if one of the keys has signed it.
-func verify(token *jose.JSONWebSignature, keys []jose.JSONWebKey) (payload []byte, ok bool) {
-	ok = slices.ContainsFunc(keys, func(key jose.JSONWebKey) (good bool) {
-		var err error
-		payload, err = token.Verify(key.Key)
+// verify reports whether one of the keys has signed a token.
+func verify(token *jose.JSONWebSignature, keys []jose.JSONWebKey) bool {
+	return slices.ContainsFunc(keys, func(key jose.JSONWebKey) bool {
+		_, err := token.Verify(key.Key)
 		return err == nil
 	})
-	return payload, ok
 }

@@ -100,6 +100,25 @@ func TestAnotherConfigurationKnowsTheKeysAlready(t *testing.T) {
 	}
 }
 
+// Whether a token with a key that nobody knows yet is good, is not known while the issuer is away.
+func TestATokenWithANewKeyWhileTheIssuerIsAway(t *testing.T) {
+	p := newIDP(t)
+	s := p.issuers(nil)
+	person(t, s, p.token(nil))
+	p.rotate("two")
+	token, answer := p.token(nil), p.answer
+	p.answer = func(string) (int, string) { return 0, "" }
+	for range 3 {
+		p.later(time.Minute)
+		if _, err := s.Person(token); !errors.Is(err, identity.ErrUnavailable) {
+			t.Errorf("away: %v", err)
+		}
+	}
+	p.answer = answer
+	p.later(5 * time.Second)
+	person(t, s, token)
+}
+
 // What an issuer answers that cannot be used leaves the gateway without its keys, and says why.
 func TestKeysThatCannotBeUsed(t *testing.T) {
 	good := newIDP(t)

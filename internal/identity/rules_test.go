@@ -17,6 +17,7 @@ func TestTheFirstRuleThatFitsGivesTheRole(t *testing.T) {
 			{Role: "release", Conditions: []identity.Condition{{Claim: "repository", Values: []string{"acme/app"}}, {Claim: "ref", Values: []string{"refs/heads/main", "refs/tags/*"}}}},
 			{Role: "builder", Conditions: []identity.Condition{{Claim: "repository", Values: []string{"acme/*"}}}},
 			{Role: "staff", Conditions: []identity.Condition{{Claim: "email", Values: []string{"*@acme.com"}}}},
+			{Role: "staff", Conditions: []identity.Condition{{Claim: "/email", Values: []string{"*@pointed.com"}}}},
 			{Role: "cluster", Conditions: []identity.Condition{{Claim: "/kubernetes.io/serviceaccount/name", Values: []string{"agent"}}}},
 			{Role: "group", Conditions: []identity.Condition{{Claim: "groups", Values: []string{"ai-users", "7"}}}},
 		}
@@ -32,6 +33,7 @@ func TestTheFirstRuleThatFitsGivesTheRole(t *testing.T) {
 		"an owner within":            {object{"repository": "evil/acme/app"}, ""},
 		"an address":                 {object{"email": "ann@acme.com", "email_verified": true}, "staff"},
 		"an address nobody verified": {object{"email": "ann@acme.com", "email_verified": false}, ""},
+		"an address by a pointer":    {object{"mail": "x", "email": "ann@pointed.com"}, ""},
 		"verified by a text":         {object{"email": "ann@acme.com", "email_verified": "true"}, ""},
 		"an address of another":      {object{"email": "ann@evil-acme.com", "email_verified": true}, ""},
 		"a pointer":                  {object{"kubernetes.io": object{"serviceaccount": object{"name": "agent"}}}, "cluster"},
@@ -89,7 +91,11 @@ func TestIssuersThatTheConfigurationMustNotHave(t *testing.T) {
 		"beside one of":             func(i *identity.Issuer) { i.Rules = condition("email", "*acme.com") },
 		"at one end only":           func(i *identity.Issuer) { i.Rules = condition("repository", "acme/*/app") },
 		"\"*\" stands at":           func(i *identity.Issuer) { i.Rules = condition("repository", "*") },
-		"a claim and its values":    func(i *identity.Issuer) { i.Rules = condition("repository") },
+		"stands at one end only":    func(i *identity.Issuer) { i.Rules = condition("sub", "*:acme/*") },
+		"says: use groups": func(i *identity.Issuer) {
+			i.URL, i.Rules = "https://acme.ciamlogin.com/8f1e/v2.0", condition("/email", "a@b.c")
+		},
+		"a claim and its values": func(i *identity.Issuer) { i.Rules = condition("repository") },
 		"at Entra people": func(i *identity.Issuer) {
 			i.URL, i.Rules = "https://login.microsoftonline.com/8f1e/v2.0", condition("email", "a@b.c")
 		},

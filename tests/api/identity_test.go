@@ -44,7 +44,7 @@ func bearer(h *harness.Gateway, path, token, body string) harness.Answer {
 func TestATokenOfAnIssuerCallsByItsRole(t *testing.T) {
 	issuer := identitytest.Start(t)
 	h := harness.Start(t, harness.Setup{Options: identityOptions(issuer.URL)})
-	ann := issuer.Token("ann", "gatehouse", map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com"})
+	ann := issuer.Token("ann", "gatehouse", map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com", "email_verified": true})
 	bob := issuer.Token("bob", "gatehouse", map[string]any{"groups": []string{"ai-users"}})
 	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1} {
 		if a := bearer(h, path, ann, harness.Body(path, "fake/echo", "")); a.Status != 200 {

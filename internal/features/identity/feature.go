@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -33,6 +34,7 @@ type People struct {
 	shared  *policy.Limits
 	now     func() time.Time
 	logger  *zap.Logger
+	sampled func() *zap.Logger // for what anybody can cause
 
 	kept *kept
 
@@ -44,7 +46,7 @@ type People struct {
 // kept outlives a configuration: desktops do.
 type kept struct {
 	mu      sync.Mutex
-	known   map[string]identity.Person // by the hash of the credential: by the last token of each
+	known   map[string]identity.Person // by the hash of the credential: by the longest token of each
 	issuers *identity.Issuers          // of the current configuration; nil before the first
 }
 
@@ -63,6 +65,19 @@ func NewConfig(issuers []Issuer, roles []Role, client *http.Client, now func() t
 	return &Config{checked, roles}, nil
 }
 
+// Check refuses limits of roles that contradict each other.
+func (c *Config) Check(shared *policy.Limits) error {
+	if c == nil {
+		return nil
+	}
+	for i := range c.roles {
+		if _, err := c.roles[i].grant(identity.Person{}, shared); err != nil {
+			return fmt.Errorf("role %q: %w", c.roles[i].Name, err)
+		}
+	}
+	return nil
+}
+
 // MaxBody returns the largest body that a role takes, in bytes; 0 if none says one.
 func (c *Config) MaxBody() (most int64) {
 	if c == nil {
@@ -78,7 +93,7 @@ func (c *Config) MaxBody() (most int64) {
 func Feature(c gateway.Core, config *Config) gateway.Feature {
 	p := &People{
 		issuers: config.issuers, roles: map[string]*Role{}, shared: c.Requests.Limits,
-		now: c.Requests.Now, logger: c.Requests.Logger,
+		now: c.Requests.Now, logger: c.Requests.Logger, sampled: c.Requests.Sampled,
 		kept:   gateway.Kept(c.Slots, func() *kept { return &kept{known: map[string]identity.Person{}} }),
 		grants: map[string]*grant{}, away: map[string]error{},
 	}
@@ -127,7 +142,7 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 	var none *identity.NoRoleError
 	switch {
 	case errors.As(err, &none):
-		p.logger.Info("somebody with a valid token has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
+		p.sampled().Info("somebody with a valid token has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
 		return keys.Credential{}, nil, apierror.New(apierror.NoRole,
 			"the token is valid, and no role of this gateway is for its holder: ask its operator")
 	case errors.Is(err, identity.ErrUnavailable):
@@ -158,7 +173,10 @@ func (k *kept) note(person identity.Person, now time.Time) {
 			delete(k.known, hash)
 		}
 	}
-	k.known[hashOf(person.ID)] = person
+	hash := hashOf(person.ID)
+	if longer, ok := k.known[hash]; !ok || longer.Role != person.Role || !longer.Ends.After(person.Ends) {
+		k.known[hash] = person
+	}
 }
 
 // granted returns what somebody may do in this configuration.
@@ -188,7 +206,7 @@ func (p *People) find(hash, tenant string) *grant {
 	p.kept.mu.Lock()
 	person, ok := p.kept.known[hash]
 	p.kept.mu.Unlock()
-	if !ok {
+	if !ok || !p.issuers.Still(person) {
 		return nil
 	}
 	g, err := p.granted(person)

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"slices"
@@ -42,7 +43,7 @@ func people(t testing.TB, issuer *identitytest.Issuer, slots *gateway.Slots, now
 		t.Fatal(err)
 	}
 	deps := new(modelcall.Deps)
-	deps.Limits, deps.Now, deps.Logger = &policy.Limits{}, now, zap.NewNop()
+	deps.Limits, deps.Now, deps.Logger, deps.Sampled = &policy.Limits{}, now, zap.NewNop(), zap.NewNop
 	if err := deps.Limits.Prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func people(t testing.TB, issuer *identitytest.Issuer, slots *gateway.Slots, now
 func TestAPersonHasTheRightsAndOwnLimitsOfTheRole(t *testing.T) {
 	issuer := identitytest.Start(t)
 	p := people(t, issuer, new(gateway.Slots), time.Now, "developer")
-	developer := map[string]any{"groups": []string{"developer"}, "email": "ann@example.com"}
+	developer := map[string]any{"groups": []string{"developer"}, "email": "ann@example.com", "email_verified": true}
 	ann, own, err := p.Authenticate(issuer.Token("ann", "gatehouse", developer), time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +149,10 @@ func TestWhatAPersonHasOpenedEndsWithTheTokenOrTheRole(t *testing.T) {
 	if !may(p) || p.MayStill(ann.Hash, "other", keys.WorkstationsConnect) || p.MayStill(ann.Hash, "lab", keys.KeysManage) || p.MayStill("", "lab", keys.ChatWrite) {
 		t.Error("what a token lets go on")
 	}
+	later := now.Add(time.Hour + time.Second) // within the leeway of clocks
+	if held, _, err := p.Held(sha256.Sum256([]byte(token)), later); err != nil || !held.Valid(later) {
+		t.Errorf("a token that is good for calls is not held: %v", err)
+	}
 	issuer.Away(true)
 	reloaded := people(t, issuer, slots, clock, "developer")
 	if !may(reloaded) {
@@ -156,10 +161,16 @@ func TestWhatAPersonHasOpenedEndsWithTheTokenOrTheRole(t *testing.T) {
 	if _, _, err := reloaded.Authenticate(token, time.Time{}); err != nil {
 		t.Errorf("a reload has forgotten the keys of the issuer: %v", err)
 	}
+	if _, _, err := reloaded.Held(sha256.Sum256([]byte(token)), now); err != nil {
+		t.Errorf("a reload signs out: %v", err)
+	}
+	if may(people(t, issuer, slots, clock, "developer", "other")) {
+		t.Error("rules that are not those of then let it go on")
+	}
 	if may(people(t, issuer, slots, clock, "operator")) {
 		t.Error("a role that is gone lets it go on")
 	}
-	if now = now.Add(time.Hour + time.Second); may(reloaded) {
+	if now = now.Add(time.Hour + time.Minute + time.Second); may(reloaded) {
 		t.Error("it goes on after the token")
 	}
 }
@@ -176,6 +187,10 @@ func TestThoseWhoseTokensHaveEndedAreForgottenFirst(t *testing.T) {
 	}
 	for i := range maxKnown {
 		k.known[strconv.Itoa(i)] = identity.Person{Ends: now.Add(time.Hour)}
+	}
+	k.note(identity.Person{ID: "new", Ends: now}, now)
+	if !k.known[hashOf("new")].Ends.After(now) {
+		t.Error("a shorter token of somebody shortens what the longer one has opened")
 	}
 	k.note(identity.Person{ID: "newer", Ends: now.Add(time.Hour)}, now)
 	if n := len(k.known); n != maxKnown || k.known[hashOf("newer")].ID != "newer" {
