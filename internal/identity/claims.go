@@ -118,6 +118,7 @@ func (c claims) person(i *Issuer) (p Person, err error) {
 		return p, invalid("its sub is missing or too long")
 	}
 	p.ID, p.Name = idOf(i.Name, i.URL, subject), subject
+	p.Hash = HashOf(p.ID)
 	names := []string{i.User}
 	if i.User == "" {
 		names = []string{"preferred_username", "name"}

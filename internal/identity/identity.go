@@ -55,6 +55,8 @@ type Person struct {
 	// ID is the same for all tokens of an issuer and a subject: the name of the issuer's block, a
 	// hyphen and 20 hexadecimal digits.
 	ID string
+	// Hash stands for a secret, of which somebody has none that stays the same: HashOf(ID).
+	Hash string
 	// Name is for display: nothing depends on it.
 	Name string
 	// Role is the first whose rule fits.
@@ -69,6 +71,12 @@ type Person struct {
 func idOf(name, issuer, subject string) string {
 	sum := sha256.Sum256([]byte(issuer + "\n" + subject))
 	return name + "-" + hex.EncodeToString(sum[:idBytes])
+}
+
+// HashOf returns the hash of a person by the ID, in hex.
+func HashOf(id string) string {
+	sum := sha256.Sum256([]byte("identity:" + id))
+	return hex.EncodeToString(sum[:])
 }
 
 func invalid(format string, args ...any) error {

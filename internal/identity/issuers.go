@@ -134,6 +134,9 @@ func (s *Issuers) IsID(text string) bool {
 // Person returns whom a token is of. It may wait for the keys of the issuer, a few seconds. The
 // error wraps ErrInvalid or ErrUnavailable, or is a *NoRoleError.
 func (s *Issuers) Person(token string) (Person, error) {
+	if len(token) > maxToken {
+		return Person{}, invalid("it has more than %d bytes", maxToken)
+	}
 	sum := sha256.Sum256([]byte(token))
 	if p, ok := s.Recall(sum); ok {
 		return p, nil
@@ -146,9 +149,6 @@ func (s *Issuers) Person(token string) (Person, error) {
 }
 
 func (s *Issuers) examine(token string) (p Person, err error) {
-	if len(token) > maxToken {
-		return p, invalid("it has more than %d bytes", maxToken)
-	}
 	// Of one token there is one spelling: others would fill what is remembered.
 	for part := range strings.SplitSeq(token, ".") {
 		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {

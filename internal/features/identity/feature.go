@@ -123,7 +123,7 @@ func (p *People) apply() {
 // Authenticate returns what the holder of a token may do. The error is [keys.ErrInvalid], or a
 // refusal.
 func (p *People) Authenticate(token string, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
-	if !identity.IsToken(token) {
+	if strings.Count(token, ".") != 2 { // not in the form of a token, and no hash is needed to see it
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	return p.grant(p.issuers.Person(token))
@@ -173,18 +173,16 @@ func (k *kept) note(person identity.Person, now time.Time) {
 			delete(k.known, hash)
 		}
 	}
-	hash := hashOf(person.ID)
-	if longer, ok := k.known[hash]; !ok || longer.Role != person.Role || !longer.Ends.After(person.Ends) {
-		k.known[hash] = person
+	if longer, ok := k.known[person.Hash]; !ok || longer.Role != person.Role || !longer.Ends.After(person.Ends) {
+		k.known[person.Hash] = person
 	}
 }
 
 // granted returns what somebody may do in this configuration.
 func (p *People) granted(person identity.Person) (*grant, error) {
-	hash := hashOf(person.ID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g := p.grants[hash]; g != nil && g.of == person {
+	if g := p.grants[person.Hash]; g != nil && g.of == person {
 		return g, nil
 	}
 	role := p.roles[person.Role]
@@ -196,7 +194,7 @@ func (p *People) granted(person identity.Person) (*grant, error) {
 		if len(p.grants) >= maxKnown {
 			clear(p.grants) // they are made again
 		}
-		p.grants[hash] = g
+		p.grants[person.Hash] = g
 	}
 	return g, err
 }
@@ -227,7 +225,7 @@ func (p *People) MayStill(hash, tenant string, scope keys.Scope) bool {
 
 // LimitsOf returns the limits of somebody, nil if nobody is known by this name.
 func (p *People) LimitsOf(tenant, key string) *policy.KeyLimits {
-	if g := p.find(hashOf(key), tenant); g != nil {
+	if g := p.find(identity.HashOf(key), tenant); g != nil {
 		return g.limits
 	}
 	return nil

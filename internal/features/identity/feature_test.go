@@ -181,19 +181,19 @@ func TestThoseWhoseTokensHaveEndedAreForgottenFirst(t *testing.T) {
 	for i := range maxKnown {
 		k.known[strconv.Itoa(i)] = identity.Person{Ends: now.Add(time.Duration(i%2) * time.Hour)}
 	}
-	k.note(identity.Person{ID: "new", Ends: now.Add(time.Hour)}, now)
-	if n := len(k.known); n != maxKnown/2+1 || k.known[hashOf("new")].ID != "new" {
+	k.note(identity.Person{ID: "new", Hash: identity.HashOf("new"), Ends: now.Add(time.Hour)}, now)
+	if n := len(k.known); n != maxKnown/2+1 || k.known[identity.HashOf("new")].ID != "new" {
 		t.Errorf("%d are known", n)
 	}
 	for i := range maxKnown {
 		k.known[strconv.Itoa(i)] = identity.Person{Ends: now.Add(time.Hour)}
 	}
-	k.note(identity.Person{ID: "new", Ends: now}, now)
-	if !k.known[hashOf("new")].Ends.After(now) {
+	k.note(identity.Person{ID: "new", Hash: identity.HashOf("new"), Ends: now}, now)
+	if !k.known[identity.HashOf("new")].Ends.After(now) {
 		t.Error("a shorter token of somebody shortens what the longer one has opened")
 	}
-	k.note(identity.Person{ID: "newer", Ends: now.Add(time.Hour)}, now)
-	if n := len(k.known); n != maxKnown || k.known[hashOf("newer")].ID != "newer" {
+	k.note(identity.Person{ID: "newer", Hash: identity.HashOf("newer"), Ends: now.Add(time.Hour)}, now)
+	if n := len(k.known); n != maxKnown || k.known[identity.HashOf("newer")].ID != "newer" {
 		t.Errorf("%d are known", n)
 	}
 }

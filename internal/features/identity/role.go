@@ -1,9 +1,6 @@
 package identity
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -49,11 +46,5 @@ func (r *Role) grant(p identity.Person, shared *policy.Limits) (*grant, error) {
 	}
 	bound.Holder = &policy.Holder{Role: r.Name, Name: p.Name}
 	held := keys.NewRuntimeKey(key, r.Models, nil).WithTools(r.Tools, r.Tools, r.ToolsOfItsTenant)
-	return &grant{keys.Credential{Hash: hashOf(p.ID), Key: held}, bound, p}, nil
-}
-
-// hashOf stands for the secret of a person, who has none of which the hash stays the same.
-func hashOf(id string) string {
-	sum := sha256.Sum256([]byte("identity:" + id))
-	return hex.EncodeToString(sum[:])
+	return &grant{keys.Credential{Hash: p.Hash, Key: held}, bound, p}, nil
 }
