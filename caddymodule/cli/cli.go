@@ -42,6 +42,7 @@ func init() {
 				newWhyCommand(),
 				newCheckCommand(),
 				newBackupCommand(),
+				newVersionCommand(),
 			)
 			for _, newCommand := range added {
 				cmd.AddCommand(newCommand())

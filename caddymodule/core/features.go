@@ -1,0 +1,44 @@
+package core
+
+// The features that have work of their own.
+import (
+	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/recording"
+	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/screen"
+	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
+)
+
+// features is what the blocks of features say.
+type features struct {
+	made       *runtimekeys.Block  // nil: no keys are made at run time
+	identities *people.Config      // nil: none
+	cluster    *cluster.Config     // nil: the gateway is the only one
+	recorded   *recording.Settings // nil: no session is
+	tools      *toolserver.Servers // nil: none
+	automation screen.Limits
+}
+
+// list makes the features of a configuration, in the order in which they start.
+func (f features) list(c gateway.Core) []gateway.Feature {
+	tools := mcp.New(c, f.tools)
+	var all []gateway.Feature
+	if f.identities != nil { // before the keys: these may ask a database
+		all = append(all, people.Feature(c, f.identities))
+	}
+	return append(all,
+		makekeys.Feature(c, f.made),
+		cluster.Feature(c),
+		recordings.Feature(c, f.recorded),
+		tools.Feature(),
+		agents.Feature(c, tools, f.automation),
+		console.Feature(c),
+	)
+}
