@@ -42,7 +42,6 @@ func init() {
 				newWhyCommand(),
 				newCheckCommand(),
 				newBackupCommand(),
-				newVersionCommand(),
 			)
 			for _, newCommand := range added {
 				cmd.AddCommand(newCommand())

@@ -19,7 +19,8 @@ import (
 // Account is an address of a provider, and what authorizes the gateway there.
 type Account struct {
 	// BaseURL is the base URL as an SDK would use it. Required, except for dialect "test". Default:
-	// what follows from the place at a cloud; for the dialects anthropic and gemini that of the vendor.
+	// what follows from the place at a cloud; for the dialects anthropic and gemini that of the
+	// vendor.
 	BaseURL string `json:"base_url,omitempty"`
 
 	// Place is where at a cloud the provider is.
@@ -39,15 +40,15 @@ type Endpoint struct {
 
 // Place is where at a cloud a provider is: the options of one cloud.
 type Place struct {
-	// Project is Google Cloud's; with Resource it is the project at Microsoft Foundry whose deployments
-	// are listed. Default: none.
+	// Project is Google Cloud's; with Resource it is the project at Microsoft Foundry whose
+	// deployments are listed. Default: none.
 	Project string `json:"project,omitempty"`
 
 	// Location is Google Cloud's, such as "us-central1", "eu" or "global". Default: global.
 	Location string `json:"location,omitempty"`
 
-	// APIVersion is that of Google's API. Default: v1beta for the Gemini API; on Vertex AI v1beta1 for
-	// dialect gemini, else v1.
+	// APIVersion is that of Google's API. Default: v1beta for the Gemini API; on Vertex AI v1beta1
+	// for dialect gemini, else v1.
 	APIVersion string `json:"api_version,omitempty"`
 
 	// Region is AWS's. Default: none.
@@ -57,7 +58,8 @@ type Place struct {
 	// "aws-external-anthropic". With a base URL it can be another one. Default: bedrock.
 	Service string `json:"service,omitempty"`
 
-	// Resource is that of Azure OpenAI or Microsoft Foundry: the first part of its host. Default: none.
+	// Resource is that of Azure OpenAI or Microsoft Foundry: the first part of its host. Default:
+	// none.
 	Resource string `json:"resource,omitempty"`
 }
 
@@ -108,7 +110,8 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 		if account.Auth.AWS != nil {
 			account.Region = cmp.Or(account.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 		}
-		if e.Auth, err = account.Auth.credential(account.BaseURL, account.Place, a.credentials, func(text *secret.Text, option string) { a.know(text, owner+" "+option) }); err != nil {
+		know := func(text *secret.Text, option string) { a.know(text, owner+" "+option) }
+		if e.Auth, err = account.Auth.credential(account.BaseURL, account.Place, a.credentials, know); err != nil {
 			return e, err
 		}
 	}
@@ -154,7 +157,7 @@ func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointC
 // know notes a secret that is sent elsewhere.
 func (a *accounts) know(text *secret.Text, owner string) {
 	if text.Literal() {
-		warnOfLiteral(a.logger, owner)
+		WarnOfLiteral(a.logger, owner)
 	}
 	if f := text.File(); f != nil {
 		a.files = append(a.files, f)

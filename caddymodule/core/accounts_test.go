@@ -13,7 +13,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 )
 
-// accountsOf resolves the accounts of a provider and shows them: name, address, query, key and header.
+// accountsOf resolves the accounts of a provider and shows them: name, address, query, key and
+// header.
 func accountsOf(t *testing.T, p Provider) (shown []string, a *accounts, logs *observer.ObservedLogs) {
 	t.Helper()
 	core, logs := observer.New(zap.InfoLevel)

@@ -15,8 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/inspect"
 	"github.com/gatehouse-proxy/gatehouse/handlers" // registers the HTTP handlers too
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -33,78 +32,8 @@ func init() {
 // viewers. The HTTP handlers (http.handlers.gatehouse and its single endpoints) and the layer-4
 // handler vnc get from it what they need.
 type App struct {
-	// Keys are the gateway keys. Without one every call is answered 401.
-	Keys []Key `json:"keys,omitempty"`
-
-	// KeyFiles are files of more keys: one a line, as a JSON object with the fields of a key. They
-	// are read at each load. They are for many keys: Caddy does not handle them, so a load takes
-	// less time and memory. Default: none.
-	KeyFiles []string `json:"key_files,omitempty"`
-
-	// RuntimeKeys lets keys be made while the gateway runs. Default: none can be made.
-	RuntimeKeys *RuntimeKeys `json:"runtime_keys,omitempty"`
-
-	People
-
-	// Providers are the model providers.
-	Providers []Provider `json:"providers,omitempty"`
-
-	// MCP are the servers of tools. Default: none.
-	MCP []MCPServer `json:"mcp,omitempty"`
-
-	// Aliases are names that stand for several models. Default: none.
-	Aliases Aliases `json:"aliases,omitempty"`
-
-	// Tenants are the limits that all keys of a tenant share, and which tools they can call. Default: no
-	// limit.
-	Tenants []Tenant `json:"tenants,omitempty"`
-
-	// Models are the limits of some models that all callers share. Default: no limit.
-	Models []ModelLimit `json:"models,omitempty"`
-
-	// Guardrails are rules for the texts of calls. At least one block must name each of them.
-	Guardrails []Guardrail `json:"guardrails,omitempty"`
-
-	// GuardrailsOnAll are the names of the guardrails that read every model call. Default: none.
-	GuardrailsOnAll []string `json:"guardrails_on_all,omitempty"`
-
-	// Allowance is the limits that all callers share.
-	Allowance
-
-	LimitPolicy
-
-	// Catalogs are files that describe models: the public LiteLLM price map, OpenRouter's /models
-	// answer, or the short form of docs/catalog.md.
-	Catalogs []string `json:"catalogs,omitempty"`
-
-	// DataDir is the folder of the activity database (created with mode 0700). Only one process can
-	// use it. Default: "gatehouse" in Caddy's data directory.
-	DataDir string `json:"data_dir,omitempty"`
-
-	// SharePorts lets the gateway start while another process listens on its ports: the kernel spreads
-	// connections over both. Default: that is an error.
-	SharePorts bool `json:"share_ports,omitempty"`
-
-	// BodyMemory bounds the memory of request bodies, in bytes; above it callers get 429
-	// gateway_busy. At least 64 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
-	BodyMemory int64 `json:"body_memory,omitempty"`
-
-	// AnswerMemory bounds the memory of providers' answers above 256 KiB, in bytes: whole ones, and
-	// events of streams. Each counts twice. An answer that finds no memory within five seconds is 429
-	// gateway_busy. At least 256 MiB. Default: the lesser of 1 GiB and a quarter of GOMEMLIMIT.
-	AnswerMemory int64 `json:"answer_memory,omitempty"`
-
-	// Timeouts of a model call.
-	Timeouts Timeouts `json:"timeouts,omitzero"`
-
-	// Activity is how long activity rows are kept, and what they leave out.
-	Activity Retention `json:"activity,omitzero"`
-
-	// VNC configures desktops. Default: none.
-	VNC *VNC `json:"vnc,omitempty"`
-
-	// Cluster makes this gateway one of several that serve as one. Default: it is the only one.
-	Cluster *Cluster `json:"cluster,omitempty"`
+	Settings
+	features features
 
 	ctx         caddy.Context
 	logger      *zap.Logger
@@ -119,6 +48,18 @@ type App struct {
 	drain       *gateway.Drain // set by end if desktops go on after it
 }
 
+// UnmarshalJSON reads the members of the core and of the features.
+func (a *App) UnmarshalJSON(text []byte) error {
+	a.features = newFeatures(InApp)
+	return a.features.decode(InApp, text, &a.Settings)
+}
+
+// MarshalJSON is the reverse of UnmarshalJSON.
+func (a *App) MarshalJSON() ([]byte, error) { return a.features.encode(&a.Settings) }
+
+// JSONShape returns the core's part of the members.
+func (App) JSONShape() any { return Settings{} }
+
 // CaddyModule returns the module's information.
 func (App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: caddykit.AppName, New: func() caddy.Module { return new(App) }}
@@ -127,8 +68,8 @@ func (App) CaddyModule() caddy.ModuleInfo {
 // Parts implements [caddykit.App].
 func (a *App) Parts() []any { return a.gateway.Parts() }
 
-// Listens implements [caddykit.App]. A server that has begun to listen would take connections of the other
-// process until it has ended. Commands such as validate may run beside a gateway.
+// Listens implements [caddykit.App]. A server that has begun to listen would take connections of
+// the other process until it has ended. Commands such as validate may run beside a gateway.
 func (a *App) Listens(addresses []string) error {
 	if a.SharePorts || len(os.Args) < 2 || os.Args[1] != "run" {
 		return nil
@@ -140,15 +81,15 @@ func (a *App) Listens(addresses []string) error {
 // nothing that outlives a failed load.
 func (a *App) Provision(ctx caddy.Context) error {
 	a.ctx, a.logger, a.credentials = ctx, ctx.Logger(), new(heldCredentials)
-	if err := caddykit.CheckPlaceholders(a); err != nil {
+	if a.features == nil { // there is no JSON of it
+		a.features = newFeatures(InApp)
+	}
+	if err := a.placeholders(); err != nil {
 		return err
 	}
 	dir, err := filepath.Abs(a.dataDir())
 	if err != nil {
 		return fmt.Errorf("data_dir: %w", err)
-	}
-	if a.Cluster != nil && otherCluster(dir) {
-		return errors.New("data_dir has changed, which a reload cannot do in a cluster: restart the gateway")
 	}
 	if a.state, err = acquireState(dir); err != nil {
 		return err
@@ -163,10 +104,11 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if _, err := a.Activity.build(); err != nil {
 		return err
 	}
-	config, err := a.build()
+	b, err := a.build()
 	if err != nil {
 		return err
 	}
+	config := &b.Config
 	if a.VNC != nil {
 		if a.certificate, err = newCertificate(ctx, a.VNC.Domain); err != nil {
 			return err
@@ -179,13 +121,24 @@ func (a *App) Provision(ctx caddy.Context) error {
 	config.Certificates = func() []report.Certificate { return presented(a.presented) }
 	config.Release, config.Reacquire = a.releaseState, a.reacquireState
 	config.Routes = handlers.RouteNames()
-	offline.Provisioned(func() offline.Config { return inspected(a, config) })
-	a.gateway, err = gateway.New(config.Config)
+	inspect.Provisioned(func() *inspect.Config { return inspected(a, b) })
+	a.gateway, err = gateway.New(*config)
 	a.end = sync.OnceValue(a.endOnce)
 	// The gateway has what it needs of them; without this every key would be in memory twice.
 	a.manyKeys = len(a.Keys) >= manyKeys
 	a.Keys, a.Tenants, a.Models = nil, nil, nil
 	return err
+}
+
+// placeholders refuses those that nothing replaces.
+func (a *App) placeholders() error {
+	if err := caddykit.CheckPlaceholders(a); err != nil {
+		return err
+	}
+	if a.VNC != nil {
+		return errors.Join(a.features.checkPlaceholders(), a.VNC.features.checkPlaceholders())
+	}
+	return a.features.checkPlaceholders()
 }
 
 // dataDir returns the folder of the database.
@@ -224,8 +177,8 @@ func (a *App) Start() error {
 			return err
 		}
 	}
-	// When the process exits, Caddy cleans up its modules in no fixed order, and that of tracing may wait
-	// long for its collector. Calls must not wait for it too.
+	// When the process exits, Caddy cleans up its modules in no fixed order, and that of tracing
+	// may wait long for its collector. Calls must not wait for it too.
 	context.AfterFunc(a.ctx, func() {
 		if caddy.Exiting() {
 			_ = a.end() // Cleanup returns the error
@@ -239,6 +192,13 @@ func (a *App) Start() error {
 	return err
 }
 
+// atStart runs when all apps of a configuration have started.
+var atStart []func(ctx caddy.Context, logger *zap.Logger)
+
+// AtStart adds what runs when all apps of a configuration have started. It must be called before
+// the program begins.
+func AtStart(f func(ctx caddy.Context, logger *zap.Logger)) { atStart = append(atStart, f) }
+
 // onStarted does what needs the other apps. They start in no fixed order, and the event app must
 // not be used while it starts. The TLS app uses it when it begins to manage a certificate.
 type onStarted struct{ app *App }
@@ -247,7 +207,9 @@ type onStarted struct{ app *App }
 func (s onStarted) Handle(context.Context, caddy.Event) error {
 	a := s.app
 	a.gateway.Subscribe()
-	check.WarnOfLoggedKeys(a.ctx, a.logger)
+	for _, f := range atStart {
+		f(a.ctx, a.logger)
+	}
 	if a.certificate != nil {
 		if err := a.certificate.manage(); err != nil {
 			a.logger.Error("viewers will find no certificate", zap.Error(err))

@@ -13,8 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
 
-// Auth is the account that authorizes the gateway, at a cloud or at an authorization server: exactly one
-// of its members.
+// Auth is the account that authorizes the gateway, at a cloud or at an authorization server:
+// exactly one of its members.
 type Auth struct {
 	// Google is an account of Google Cloud. Default: none.
 	Google *GoogleAuth `json:"google,omitempty"`
@@ -29,11 +29,11 @@ type Auth struct {
 	OAuth *OAuth `json:"oauth,omitempty"`
 }
 
-// GoogleAuth is an account of Google Cloud. Without a member the environment is asked as Google's SDKs
-// do: GOOGLE_APPLICATION_CREDENTIALS, the file of gcloud, the metadata server.
+// GoogleAuth is an account of Google Cloud. Without a member the environment is asked as Google's
+// SDKs do: GOOGLE_APPLICATION_CREDENTIALS, the file of gcloud, the metadata server.
 type GoogleAuth struct {
-	// File has the key of a service account, or says how workload identity federation gets tokens. It
-	// is read for each token.
+	// File has the key of a service account, or says how workload identity federation gets tokens.
+	// It is read for each token.
 	File string `json:"file,omitempty"`
 
 	// Metadata asks only the metadata server of a VM or of GKE.
@@ -43,8 +43,8 @@ type GoogleAuth struct {
 	QuotaProject string `json:"quota_project,omitempty"`
 }
 
-// AWSAuth is an account of AWS. Without a member the chain of AWS' SDKs is asked: environment, shared
-// configuration files, web identity, container.
+// AWSAuth is an account of AWS. Without a member the chain of AWS' SDKs is asked: environment,
+// shared configuration files, web identity, container.
 type AWSAuth struct {
 	// AccessKey is the id of a key that does not change; {env.NAME} or {file./path} too.
 	AccessKey string `json:"access_key,omitempty" placeholders:"yes"`
@@ -209,7 +209,8 @@ func (a *Auth) prepare(at Place, know func(text *secret.Text, option string)) (n
 	}
 	account := cloudauth.Azure{
 		Tenant: a.Azure.Tenant, ClientID: a.Azure.ClientID, Scope: a.Azure.Scope, Authority: a.Azure.Authority,
-		Secret: current("client_secret", a.Azure.ClientSecret), Certificate: a.Azure.Certificate, TokenFile: a.Azure.TokenFile, Managed: a.Azure.ManagedIdentity,
+		Secret:      current("client_secret", a.Azure.ClientSecret),
+		Certificate: a.Azure.Certificate, TokenFile: a.Azure.TokenFile, Managed: a.Azure.ManagedIdentity,
 	}
 	return func(ctx context.Context) (cloudauth.Credential, error) {
 		return cloudauth.NewAzure(ctx, account, tokenClient(), time.Now)

@@ -63,17 +63,14 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	return caddykit.With(caddykit.Options{
-		"key":          caddykit.Listed(&a.Keys, (*Key).read),
-		"key_file":     caddykit.Words(&a.KeyFiles),
-		"runtime_keys": caddykit.Single(&a.RuntimeKeys, (*RuntimeKeys).read),
-		"role":         caddykit.Listed(&a.Roles, (*Role).read),
-		"identity":     caddykit.Listed(&a.Identities, (*Identity).read),
-		"provider":     caddykit.Listed(&a.Providers, (*Provider).read),
-		"mcp":          caddykit.Listed(&a.MCP, (*MCPServer).read),
-		"alias":        {Many: true, Read: a.Aliases.read},
-		"tenant":       caddykit.Listed(&a.Tenants, (*Tenant).read),
-		"model":        caddykit.Listed(&a.Models, (*ModelLimit).read),
+	a.features = newFeatures(InApp)
+	return a.features.read(InApp, caddykit.With(caddykit.Options{
+		"key":      caddykit.Listed(&a.Keys, (*Key).read),
+		"key_file": caddykit.Words(&a.KeyFiles),
+		"provider": caddykit.Listed(&a.Providers, (*Provider).read),
+		"alias":    {Many: true, Read: a.Aliases.read},
+		"tenant":   caddykit.Listed(&a.Tenants, (*Tenant).read),
+		"model":    caddykit.Listed(&a.Models, (*ModelLimit).read),
 
 		"guardrail":  caddykit.Listed(&a.Guardrails, (*Guardrail).read),
 		"guardrails": caddykit.Words(&a.GuardrailsOnAll),
@@ -102,9 +99,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"max_size":    caddykit.Value(&a.Activity.Size, caddykit.ParseSize),
 			"no_end_user": caddykit.Flag(&a.Activity.NoEndUser),
 		}),
-		"vnc":     caddykit.Single(&a.VNC, (*VNC).read),
-		"cluster": readCluster(&a.Cluster),
-	}, a.Allowance.options()).Block(d)
+		"vnc": caddykit.Single(&a.VNC, (*VNC).read),
+	}, a.Allowance.Options()), d)
 }
 
 var _ caddyfile.Unmarshaler = (*App)(nil)

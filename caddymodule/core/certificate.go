@@ -37,7 +37,8 @@ func newCertificate(ctx caddy.Context, domain string) (*certificate, error) {
 	switch {
 	case !certmagic.SubjectQualifiesForPublicCert(c.name) && !named: // our policy goes before one for all names
 	case policy != nil && policy.OnDemand:
-		return nil, fmt.Errorf("the automation policy that governs %s obtains certificates on demand, which would publish every token: give %s its own policy", c.name, c.name)
+		return nil, fmt.Errorf("the automation policy that governs %s obtains certificates on demand, which would publish every token: "+
+			"give %s its own policy", c.name, c.name)
 	default:
 		return c, nil
 	}
@@ -119,8 +120,8 @@ func presented(all []certificate) (there []report.Certificate) {
 	return there
 }
 
-// presentedNames returns what clients need a certificate for: the sites with a directive of ours, and
-// viewers, if there are any. All apps must be provisioned.
+// presentedNames returns what clients need a certificate for: the sites with a directive of ours,
+// and viewers, if there are any. All apps must be provisioned.
 func presentedNames(ctx caddy.Context, viewers *certificate) (names []certificate) {
 	module, err := ctx.AppIfConfigured("tls")
 	if err != nil {

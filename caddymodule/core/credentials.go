@@ -14,8 +14,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
 )
 
-// credentials has the credential of each account of a cloud. A reload finds those of the configuration
-// before, so that it loses no token; the release of the last reference ends their work in the background.
+// credentials has the credential of each account of a cloud. A reload finds those of the
+// configuration before, so that it loses no token; the release of the last reference ends their
+// work in the background.
 var credentials = caddy.NewUsagePool()
 
 type pooledCredential struct {
@@ -35,7 +36,8 @@ type heldCredentials struct {
 	keys []string
 }
 
-// get returns the credential of an account, with a reference to it. Equal accounts have one credential.
+// get returns the credential of an account, with a reference to it. Equal accounts have one
+// credential.
 func (h *heldCredentials) get(account any, make newCredential) (cloudauth.Credential, error) {
 	text, err := json.Marshal(account)
 	if err != nil {
@@ -83,7 +85,8 @@ var tokenClient = sync.OnceValue(func() *http.Client {
 	return cloudauth.Client(transport)
 })
 
-// metadata reports whether a host is the metadata service of the machine itself, which no proxy reaches.
+// metadata reports whether a host is the metadata service of the machine itself, which no proxy
+// reaches.
 func metadata(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "metadata.google.internal" || err == nil && (ip.IsLinkLocalUnicast() || ip == awsMetadata)

@@ -13,8 +13,8 @@ import (
 func init() { caddy.OnExit(afterStop) }
 
 const (
-	// exitTimeout bounds how long the process waits for interrupted calls to write their records before
-	// it exits.
+	// exitTimeout bounds how long the process waits for interrupted calls to write their records
+	// before it exits.
 	exitTimeout = 2 * time.Second
 	// drainTimeout bounds it where thousands of desktops may have ended at one moment.
 	drainTimeout = 10 * time.Second
@@ -28,8 +28,8 @@ func (a *App) drainLimit() time.Duration {
 	return time.Duration(a.VNC.Drain)
 }
 
-// endOnce retires the gateway. When the process exits, it also ends the calls of all configurations, or
-// leaves that to afterStop if desktops go on.
+// endOnce retires the gateway. When the process exits, it also ends the calls of all
+// configurations, or leaves that to afterStop if desktops go on.
 func (a *App) endOnce() error {
 	if !caddy.Exiting() {
 		a.gateway.Close()

@@ -72,77 +72,69 @@ type GuardWebhook struct {
 
 // guardNames are the guardrails of a configuration, and which of them a block has named.
 type guardNames struct {
+	all    []Guardrail
 	byName map[string]*guardrail.Guardrail
 	used   map[string]bool
 }
 
-// buildGuardrails compiles the guardrails and finds those that blocks name. It refuses an unknown
-// name and an unused guardrail: a typo must not silently disable a guardrail.
-func buildGuardrails(a *App) (out *policy.Guardrails, secrets []string, err error) {
-	out = new(policy.Guardrails)
-	names := guardNames{make(map[string]*guardrail.Guardrail), make(map[string]bool)}
+// buildGuardrails compiles the guardrails and finds those that blocks of the core name. An unknown
+// name is refused.
+func buildGuardrails(b *Build) error {
+	a, out := b.Settings, new(policy.Guardrails)
+	b.Config.Guardrails = out
+	out.Keys, out.Servers = make(map[string][]*guardrail.Guardrail), make(map[string][]*guardrail.Guardrail)
+	names := guardNames{a.Guardrails, make(map[string]*guardrail.Guardrail), make(map[string]bool)}
+	b.guardrails = names
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
-			return out, nil, fmt.Errorf("guardrail %q is configured twice", g.Name)
+			return fmt.Errorf("guardrail %q is configured twice", g.Name)
 		}
-		compiled, secret, err := g.compile(a.ctx)
+		compiled, secret, err := g.compile(b.Ctx)
 		if err != nil {
-			return out, nil, err
+			return err
 		}
 		names.byName[g.Name] = compiled
 		if secret != "" {
-			secrets = append(secrets, secret)
+			b.Hide(secret)
 		}
-	}
-	out.Keys = make(map[string][]*guardrail.Guardrail)
-	add := func(kind, name string, named []string) error {
-		list, err := names.find(named)
-		if err != nil {
-			return fmt.Errorf("%s %q: %w", kind, name, err)
-		}
-		if len(list) > 0 {
-			out.Keys[name] = list
-		}
-		return nil
 	}
 	for _, k := range a.Keys {
-		if err := add("key", k.Name, k.Guardrails); err != nil {
-			return out, nil, err
-		}
-	}
-	for _, r := range a.Roles {
-		if err := add("role", r.Name, r.Guardrails); err != nil {
-			return out, nil, err
+		if err := b.Guard(out.Keys, k.Name, k.Guardrails); err != nil {
+			return fmt.Errorf("key %q: %w", k.Name, err)
 		}
 	}
 	for _, m := range a.Models {
 		list, err := names.find(m.Guardrails)
 		if err != nil {
-			return out, nil, fmt.Errorf("model %q: %w", m.Pattern, err)
+			return fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		if len(list) > 0 {
 			out.Models = append(out.Models, policy.ModelGuardrails{Pattern: m.Pattern, Guardrails: list})
 		}
 	}
-	out.Servers = make(map[string][]*guardrail.Guardrail)
-	for _, m := range a.MCP {
-		list, err := names.find(m.Guardrails)
-		if err != nil {
-			return out, nil, fmt.Errorf("mcp %q: %w", m.Name, err)
-		}
-		if len(list) > 0 {
-			out.Servers[m.Name] = list
+	var err error
+	out.All, err = names.find(a.GuardrailsOnAll)
+	return err
+}
+
+// Guard adds the guardrails that a block names to those of keys or of MCP servers. An unknown name
+// is an error.
+func (b *Build) Guard(of map[string][]*guardrail.Guardrail, block string, names []string) error {
+	list, err := b.guardrails.find(names)
+	if err == nil && len(list) > 0 {
+		of[block] = list
+	}
+	return err
+}
+
+// unused refuses a guardrail that nothing names: a typo must not silently disable a guardrail.
+func (n *guardNames) unused() error {
+	for _, g := range n.all {
+		if !n.used[g.Name] {
+			return fmt.Errorf("guardrail %q: it is not used: name it in a key, in a model, in an mcp block or in gatehouse", g.Name)
 		}
 	}
-	if out.All, err = names.find(a.GuardrailsOnAll); err != nil {
-		return out, nil, err
-	}
-	for _, g := range a.Guardrails {
-		if !names.used[g.Name] {
-			return out, nil, fmt.Errorf("guardrail %q: it is not used: name it in a key, in a model, in an mcp block or in gatehouse", g.Name)
-		}
-	}
-	return out, secrets, nil
+	return nil
 }
 
 func (n *guardNames) find(list []string) (found []*guardrail.Guardrail, err error) {
@@ -192,7 +184,7 @@ func (w *GuardWebhook) build(ctx caddy.Context) (out *guardrail.Webhook, secret 
 		return nil, "", fmt.Errorf("on_failure %q: want open or closed", w.OnFailure)
 	}
 	if w.APIKey != "" {
-		if secret, err = resolveSecret(ctx.Logger(), "the webhook of a guardrail", w.APIKey); err != nil {
+		if secret, err = ResolveSecret(ctx.Logger(), "the webhook of a guardrail", w.APIKey); err != nil {
 			return nil, "", err
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}

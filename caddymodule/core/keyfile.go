@@ -15,14 +15,14 @@ import (
 // named by mistake.
 const maxKeyFile = 256 << 20
 
-// leastKey is less than any key takes in a file, in bytes. It bounds what empty lines make the gateway
-// allocate.
+// leastKey is less than any key takes in a file, in bytes. It bounds what empty lines make the
+// gateway allocate.
 const leastKey = 64
 
 // withKeyFiles returns the keys and those of the files.
 func withKeyFiles(all []Key, paths []string) ([]Key, error) {
 	for _, path := range paths {
-		text, err := readBounded("key_file", path, maxKeyFile)
+		text, err := ReadBounded("key_file", path, maxKeyFile)
 		if err != nil {
 			return nil, err
 		}

@@ -71,17 +71,17 @@ func TestAFileWithoutAnEndIsNotReadWithoutABound(t *testing.T) {
 	if _, err := os.Stat(endless); err != nil {
 		t.Skip(err)
 	}
-	if _, err := readBounded("key_file", endless, 1000); err == nil || err.Error() != `key_file "/dev/zero" has more than 1000 bytes` {
+	if _, err := ReadBounded("key_file", endless, 1000); err == nil || err.Error() != `key_file "/dev/zero" has more than 1000 bytes` {
 		t.Error(err)
 	}
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("whole"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := readBounded("key_file", path, 5); err != nil || string(text) != "whole" {
+	if text, err := ReadBounded("key_file", path, 5); err != nil || string(text) != "whole" {
 		t.Errorf("a file of the largest size: %q, %v", text, err)
 	}
-	if _, err := readBounded("key_file", path, 4); err == nil || err.Error() != fmt.Sprintf("key_file %q has 5 bytes; at most 4 are read", path) {
+	if _, err := ReadBounded("key_file", path, 4); err == nil || err.Error() != fmt.Sprintf("key_file %q has 5 bytes; at most 4 are read", path) {
 		t.Error(err)
 	}
 }
@@ -94,7 +94,7 @@ func TestASecretInAKeyFileIsNoSecretInTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, secrets, err := keySpecs(&App{Keys: list, logger: zap.New(core)}); err != nil || len(secrets) != 2 {
+	if _, secrets, err := keySpecs(&Build{Settings: &Settings{Keys: list}}, zap.New(core)); err != nil || len(secrets) != 2 {
 		t.Errorf("secrets %q, %v", secrets, err)
 	}
 	if all := seen.All(); len(all) != 1 || all[0].ContextMap()["of"] != `key "configured"` {

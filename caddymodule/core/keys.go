@@ -43,7 +43,8 @@ type Key struct {
 type Rights struct {
 	// Scopes are the key's permissions: chat:write, models:read, activity:read, providers:read,
 	// limits:read, keys:manage, mcp:call, workstations:connect, workstations:manage,
-	// workstations:observe, workstations:automate, recordings:read, recordings:manage. At least one.
+	// workstations:observe, workstations:automate, recordings:read, recordings:manage. At least
+	// one.
 	Scopes []string `json:"scopes"`
 
 	// Tenant owns the key's calls, activity and stored responses; what belongs to another tenant
@@ -54,17 +55,17 @@ type Rights struct {
 	// too). Default: every callable model.
 	Models []string `json:"models,omitempty"`
 
-	// MCP are patterns over "<MCP server>/<tool>" of the tools that the key can call; each begins with the
-	// name of a server. Default: no server.
+	// MCP are patterns over "<MCP server>/<tool>" of the tools that the key can call; each begins
+	// with the name of a server. Default: no server.
 	MCP []string `json:"mcp,omitempty"`
 
 	// HostedTools lets the key use tools that run at the provider, on its account (web search, code
 	// interpreter, remote MCP, …). Default: false.
 	HostedTools bool `json:"hosted_tools,omitempty"`
 
-	// AllTenants lets the key see what belongs to every tenant: activity, limits, keys, workstations
-	// and their sessions. It is for operators; the scopes still say what it sees. Default: only its
-	// own tenant.
+	// AllTenants lets the key see what belongs to every tenant: activity, limits, keys,
+	// workstations and their sessions. It is for operators; the scopes still say what it sees.
+	// Default: only its own tenant.
 	AllTenants bool `json:"all_tenants,omitempty"`
 
 	Allowance
@@ -81,18 +82,19 @@ type Rights struct {
 }
 
 // keySpecs returns the keys, and their secrets as plain text.
-func keySpecs(a *App) (specs []keys.Spec, secrets []string, err error) {
-	tenants, err := tenantTools(a)
+func keySpecs(b *Build, logger *zap.Logger) (specs []keys.Spec, secrets []string, err error) {
+	a := b.Settings
+	tenants, err := b.TenantTools()
 	if err != nil {
 		return nil, nil, err
 	}
 	specs = make([]keys.Spec, 0, len(a.Keys))
 	for _, k := range a.Keys {
-		if err := checkTools(a, k.MCP); err != nil {
+		if err := b.CheckTools(k.MCP); err != nil {
 			return nil, nil, fmt.Errorf("key %q: %w", k.Name, err)
 		}
 		spec := keys.Spec{
-			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models, Tools: k.MCP, TenantTools: tenants[tenantOf(k.Rights)],
+			Name: k.Name, Hashes: k.Hashes, Scopes: k.Scopes, Tenant: k.Tenant, Models: k.Models, Tools: k.MCP, TenantTools: tenants[TenantOf(k.Rights)],
 			Disabled: k.Disabled, HostedTools: k.HostedTools, AllTenants: k.AllTenants,
 		}
 		for _, text := range k.Secrets {
@@ -102,7 +104,7 @@ func keySpecs(a *App) (specs []keys.Spec, secrets []string, err error) {
 				return nil, nil, fmt.Errorf("%s: %w", owner, err)
 			}
 			if literal && !k.filed {
-				warnOfLiteral(a.logger, owner)
+				WarnOfLiteral(logger, owner)
 			}
 			spec.Secrets = append(spec.Secrets, value)
 		}
@@ -117,20 +119,20 @@ func keySpecs(a *App) (specs []keys.Spec, secrets []string, err error) {
 	return specs, secrets, nil
 }
 
-// resolveSecret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API and in
-// its autosaved configuration.
-func resolveSecret(logger *zap.Logger, owner, text string) (string, error) {
+// ResolveSecret resolves a secret. It warns about a literal one, which ends up in Caddy's admin API
+// and in its autosaved configuration.
+func ResolveSecret(logger *zap.Logger, owner, text string) (string, error) {
 	value, literal, err := secret.Resolve(text)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", owner, err)
 	}
 	if literal {
-		warnOfLiteral(logger, owner)
+		WarnOfLiteral(logger, owner)
 	}
 	return value, nil
 }
 
-func warnOfLiteral(logger *zap.Logger, owner string) {
+func WarnOfLiteral(logger *zap.Logger, owner string) {
 	logger.Warn("a secret is written in the configuration itself; use {env.NAME} or {file./path}", zap.String("of", owner))
 }
 

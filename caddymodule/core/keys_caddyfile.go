@@ -35,5 +35,19 @@ func (k *Key) read(d *caddyfile.Dispenser) error {
 		"expires":  caddykit.Word(&k.Expires),
 		"disabled": caddykit.Flag(&k.Disabled),
 		"session":  sessionOption(&k.Session),
-	}, k.Rights.options()).Block(d)
+	}, k.Rights.Options()).Block(d)
+}
+
+// Options are those of a key and of a role.
+func (r *Rights) Options() caddykit.Options {
+	return caddykit.With(caddykit.Options{
+		"scopes":       caddykit.Words(&r.Scopes),
+		"tenant":       caddykit.Word(&r.Tenant),
+		"models":       caddykit.Words(&r.Models),
+		"mcp":          ToolLines(&r.MCP),
+		"hosted_tools": caddykit.Flag(&r.HostedTools),
+		"all_tenants":  caddykit.Flag(&r.AllTenants),
+		"guardrails":   caddykit.Words(&r.Guardrails),
+		"unpriced":     caddykit.Word(&r.Unpriced),
+	}, r.Allowance.Options(), r.Caps.Options())
 }

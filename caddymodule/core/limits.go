@@ -59,8 +59,8 @@ type Tenant struct {
 	// Name is the tenant's name. Required; a key must name it.
 	Name string `json:"name"`
 
-	// MCP are patterns over "<MCP server>/<tool>". A tool of a key must fit them, too. Default: what the
-	// key has.
+	// MCP are patterns over "<MCP server>/<tool>". A tool of a key must fit them, too. Default:
+	// what the key has.
 	MCP []string `json:"mcp,omitempty"`
 
 	// Session are the rules of its desktop sessions. Default: those of other levels only.
@@ -105,7 +105,8 @@ type LimitPolicy struct {
 const maxDrain = 10 * time.Minute
 
 // buildLimits turns the limits of all blocks into the gateway's.
-func buildLimits(a *App) (*policy.Limits, error) {
+func buildLimits(b *Build) (*policy.Limits, error) {
+	a := b.Settings
 	out := &policy.Limits{
 		Keys: map[string]*policy.KeyLimits{}, Tenants: map[string]*policy.KeyLimits{}, Servers: map[string]*limits.Subject{}, Drain: time.Duration(a.Drain),
 	}
@@ -116,33 +117,32 @@ func buildLimits(a *App) (*policy.Limits, error) {
 	if out.Drain < 0 || out.Drain > maxDrain {
 		return out, fmt.Errorf("on_disconnect: drain %s must be at most %s", out.Drain, maxDrain)
 	}
-	everybody, err := a.subject(policy.GatewaySubject())
+	b.Budgets("gateway", a.Allowance)
+	everybody, err := Subject(a.Allowance, policy.GatewaySubject())
 	if err != nil {
 		return out, err
 	}
-	named := make(map[string]bool)
+	b.belongs = make(map[string]bool)
 	for _, k := range a.Keys {
-		named[tenantOf(k.Rights)] = true
-	}
-	for _, r := range a.Roles {
-		named[tenantOf(r.Rights)] = true
+		b.belongs[TenantOf(k.Rights)] = true
+		if len(k.Budgets) > 0 {
+			b.Budgets(fmt.Sprintf("key %q", k.Name), k.Allowance)
+		}
 	}
 	tenants := make(map[string]limits.Subject)
 	for _, t := range a.Tenants {
 		if _, twice := tenants[t.Name]; twice {
 			return out, fmt.Errorf("tenant %q is configured twice", t.Name)
 		}
-		if !named[t.Name] && a.RuntimeKeys == nil {
-			return out, fmt.Errorf("tenant %q: no key belongs to it", t.Name)
-		}
-		if tenants[t.Name], err = t.subject(policy.TenantSubject(t.Name)); err != nil {
+		if tenants[t.Name], err = Subject(t.Allowance, policy.TenantSubject(t.Name)); err != nil {
 			return out, fmt.Errorf("tenant %q: %w", t.Name, err)
 		}
+		b.Budgets(fmt.Sprintf("tenant %q", t.Name), t.Allowance)
 	}
 	for _, k := range a.Keys {
 		of, at := out.Keys, k.Name
 		if !k.limited() {
-			of, at = out.Tenants, tenantOf(k.Rights)
+			of, at = out.Tenants, TenantOf(k.Rights)
 		}
 		if of[at] != nil { // those of a tenant
 			continue
@@ -152,20 +152,15 @@ func buildLimits(a *App) (*policy.Limits, error) {
 		}
 	}
 	for _, m := range a.Models {
-		caps, err := m.Caps.resolve()
+		caps, err := m.Caps.Resolve()
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
-		subject, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(policy.ModelSubject(m.Pattern))
+		subject, err := Subject(Allowance{Rates: m.Rates, Concurrency: m.Concurrency}, policy.ModelSubject(m.Pattern))
 		if err != nil {
 			return out, fmt.Errorf("model %q: %w", m.Pattern, err)
 		}
 		out.Models = append(out.Models, policy.ModelLimits{Pattern: m.Pattern, Subject: subject, Caps: caps})
-	}
-	for _, m := range a.MCP {
-		if out.Servers[m.Name], err = m.limits(); err != nil {
-			return out, err
-		}
 	}
 	return out, nil
 }
@@ -177,9 +172,9 @@ func (k *Key) limited() bool {
 
 // limits returns the limits of a key, its tenant and the gateway.
 func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject) (*policy.KeyLimits, error) {
-	out := &policy.KeyLimits{Tenant: tenantOf(k.Rights)}
+	out := &policy.KeyLimits{Tenant: TenantOf(k.Rights)}
 	if k.limited() {
-		own, err := k.subject(policy.KeySubject(k.Name))
+		own, err := Subject(k.Allowance, policy.KeySubject(k.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -190,21 +185,21 @@ func (k *Key) limits(tenants map[string]limits.Subject, everybody limits.Subject
 	}
 	out.Subjects = append(out.Subjects, everybody)
 	var err error
-	if out.Caps, err = k.Caps.resolve(); err != nil {
+	if out.Caps, err = k.Caps.Resolve(); err != nil {
 		return nil, err
 	}
-	out.Unpriced, err = parseUnpriced(k.Unpriced)
+	out.Unpriced, err = ParseUnpriced(k.Unpriced)
 	return out, err
 }
 
-func parseUnpriced(text string) (allow bool, err error) {
+func ParseUnpriced(text string) (allow bool, err error) {
 	if text != "" && text != "allow" {
 		return false, fmt.Errorf("unpriced %q: want allow", text)
 	}
 	return text != "", nil
 }
 
-func tenantOf(r Rights) string { return cmp.Or(r.Tenant, keys.DefaultTenant) }
+func TenantOf(r Rights) string { return cmp.Or(r.Tenant, keys.DefaultTenant) }
 
 func parsePolicy(text string) (policy.FailurePolicy, error) {
 	switch text {
@@ -218,8 +213,8 @@ func parsePolicy(text string) (policy.FailurePolicy, error) {
 	return 0, fmt.Errorf("on_store_failure %q: want open or closed", text)
 }
 
-// subject parses an allowance; it refuses limits that contradict each other.
-func (a Allowance) subject(name string) (limits.Subject, error) {
+// Subject parses an allowance; it refuses limits that contradict each other.
+func Subject(a Allowance, name string) (limits.Subject, error) {
 	s := limits.Subject{Name: name}
 	for _, text := range a.Rates {
 		rate, err := limits.ParseRate(text)
@@ -244,7 +239,7 @@ func (a Allowance) subject(name string) (limits.Subject, error) {
 	return s, s.Check()
 }
 
-func (c Caps) resolve() (policy.Caps, error) {
+func (c Caps) Resolve() (policy.Caps, error) {
 	if c.MaxMessages < 0 || c.MaxTools < 0 || c.MaxOutputTokens < 0 || c.MaxBody < 0 {
 		return policy.Caps{}, errors.New("a negative cap")
 	}

@@ -11,7 +11,7 @@ import (
 //	rate COUNT[ tokens]/WINDOW            # any number
 //	concurrency LIMIT [queue LENGTH WAIT]
 //	budget AMOUNTusd/PERIOD [soft]        # any number; or COUNT tokens/PERIOD
-func (a *Allowance) options() caddykit.Options {
+func (a *Allowance) Options() caddykit.Options {
 	return caddykit.Options{
 		"rate":        caddykit.Phrases(&a.Rates),
 		"concurrency": caddykit.Phrase(&a.Concurrency),
@@ -25,7 +25,7 @@ func (a *Allowance) options() caddykit.Options {
 //	max_messages COUNT
 //	max_tools COUNT
 //	max_output_tokens COUNT [clamp]
-func (c *Caps) options() caddykit.Options {
+func (c *Caps) Options() caddykit.Options {
 	return caddykit.Options{
 		"max_body":     caddykit.Value(&c.MaxBody, caddykit.ParseSize),
 		"max_messages": caddykit.Value(&c.MaxMessages, caddykit.ParsePositive[int]),
@@ -56,7 +56,7 @@ func (t *Tenant) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&t.Name) {
 		return d.ArgErr()
 	}
-	return caddykit.With(caddykit.Options{"mcp": toolLines(&t.MCP), "session": sessionOption(&t.Session)}, t.options()).Block(d)
+	return caddykit.With(caddykit.Options{"mcp": ToolLines(&t.MCP), "session": sessionOption(&t.Session)}, t.Options()).Block(d)
 }
 
 // read reads the limits of some models:
@@ -70,7 +70,7 @@ func (m *ModelLimit) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&m.Pattern) {
 		return d.ArgErr()
 	}
-	options := m.Caps.options()
+	options := m.Caps.Options()
 	options["rate"], options["concurrency"] = caddykit.Phrases(&m.Rates), caddykit.Phrase(&m.Concurrency)
 	options["guardrails"] = caddykit.Words(&m.Guardrails)
 	return options.Block(d)

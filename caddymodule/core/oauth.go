@@ -6,8 +6,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// OAuth is a client of an authorization server, which gets tokens with credentials of its own (RFC 6749,
-// 4.4).
+// OAuth is a client of an authorization server, which gets tokens with credentials of its own (RFC
+// 6749, 4.4).
 type OAuth struct {
 	// TokenURL is the address of the token endpoint, https. Required.
 	TokenURL string `json:"token_url,omitempty"`
@@ -25,11 +25,12 @@ type OAuth struct {
 	// Scopes are what the token allows. Default: what the authorization server gives.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// Audience is what some authorization servers call the service that the token is for. Default: none.
+	// Audience is what some authorization servers call the service that the token is for. Default:
+	// none.
 	Audience string `json:"audience,omitempty"`
 
-	// Resource is the URI of the service that the token is for (RFC 8707), or "off". Default: the url
-	// of an MCP server, none at a provider.
+	// Resource is the URI of the service that the token is for (RFC 8707), or "off". Default: the
+	// url of an MCP server, none at a provider.
 	Resource string `json:"resource,omitempty"`
 }
 

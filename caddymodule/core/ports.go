@@ -17,8 +17,8 @@ import (
 // started is set once a configuration of this process has started: later ones share its ports.
 var started atomic.Bool
 
-// freeServers is freePorts for all servers, and for what listens already, such as the admin endpoint. All apps
-// must be provisioned.
+// freeServers is freePorts for all servers, and for what listens already, such as the admin
+// endpoint. All apps must be provisioned.
 func freeServers(ctx caddy.Context) error {
 	var addresses []string
 	if module, err := ctx.AppIfConfigured("http"); err == nil {
@@ -54,8 +54,8 @@ func freePorts(addresses []string) error {
 	return fmt.Errorf("%s is in use by %s: end that process or choose another port; with share_ports in gatehouse { … } both take connections", at, other)
 }
 
-// tcpAddresses returns what Caddy's TCP listeners of an address will have. Other addresses, and those that
-// cannot be read, are left to the app that listens.
+// tcpAddresses returns what Caddy's TCP listeners of an address will have. Other addresses, and
+// those that cannot be read, are left to the app that listens.
 func tcpAddresses(text string) (all []netip.AddrPort) {
 	address, err := caddy.ParseNetworkAddress(text)
 	if err != nil || !strings.HasPrefix(address.Network, "tcp") {

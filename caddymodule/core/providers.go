@@ -21,9 +21,9 @@ type Provider struct {
 	// Dialect is the provider's protocol: "openai" (any OpenAI-compatible API), "openrouter" (the
 	// same, with OpenRouter's own request fields), "anthropic" (only the Messages API), "gemini"
 	// (Google's generateContent), "vertex-anthropic" (Claude on Vertex AI), "bedrock" (Amazon's
-	// Converse), "bedrock-anthropic" (Claude by Amazon's InvokeModel) or "test" (built in, no network).
-	// Default: that of the host of base_url (openrouter, anthropic, gemini), else openai; without
-	// base_url gemini with project, bedrock with region, openai with resource.
+	// Converse), "bedrock-anthropic" (Claude by Amazon's InvokeModel) or "test" (built in, no
+	// network). Default: that of the host of base_url (openrouter, anthropic, gemini), else openai;
+	// without base_url gemini with project, bedrock with region, openai with resource.
 	Dialect string `json:"dialect,omitempty"`
 
 	// Account is that of a provider with one address, and the default of its endpoints.
@@ -42,14 +42,14 @@ type Provider struct {
 	// has models of this provider. Default: all discovered models; for "test" its own models.
 	Models []string `json:"models,omitempty"`
 
-	// Deployments are more names that can be called, which say nothing about their model: each has the
-	// price and the capabilities of the model of this name in catalog files. Default: none; the list of
-	// an Azure resource or Foundry project says it of its deployments.
+	// Deployments are more names that can be called, which say nothing about their model: each has
+	// the price and the capabilities of the model of this name in catalog files. Default: none; the
+	// list of an Azure resource or Foundry project says it of its deployments.
 	Deployments map[string]string `json:"deployments,omitempty"`
 
-	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name, or if
-	// no file has models of that name what price maps call the cloud: gemini, vertex_ai, bedrock, azure,
-	// azure_ai.
+	// CatalogName is the provider's name in catalog files, if it differs from Name. Default: Name,
+	// or if no file has models of that name what price maps call the cloud: gemini, vertex_ai,
+	// bedrock, azure, azure_ai.
 	CatalogName string `json:"catalog_name,omitempty"`
 
 	// Chat is how chat calls are served: "native" (the provider has chat completions) or
@@ -91,17 +91,18 @@ type Provider struct {
 	// usage, if it is there. Default: the catalog's price.
 	Cost string `json:"cost,omitempty"`
 
-	// PriceVariant names other rates of the catalog that apply: "regional" (an endpoint that keeps the
-	// data in its region), or the service tier that the provider is asked for, "priority" or "flex".
-	// Default: the usual rates.
+	// PriceVariant names other rates of the catalog that apply: "regional" (an endpoint that keeps
+	// the data in its region), or the service tier that the provider is asked for, "priority" or
+	// "flex". Default: the usual rates.
 	PriceVariant string `json:"price_variant,omitempty"`
 
-	// Betas are beta features of the Messages API that Claude on Vertex AI or Bedrock knows, besides
-	// those that the gateway knows of. Only with the dialects vertex-anthropic and bedrock-anthropic.
+	// Betas are beta features of the Messages API that Claude on Vertex AI or Bedrock knows,
+	// besides those that the gateway knows of. Only with the dialects vertex-anthropic and
+	// bedrock-anthropic.
 	Betas []string `json:"betas,omitempty"`
 
-	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C Trace
-	// Context). It needs Caddy's directive tracing. Default: false.
+	// TraceContext sends the call's trace to the provider, as the header field traceparent (W3C
+	// Trace Context). It needs Caddy's directive tracing. Default: false.
 	TraceContext bool `json:"trace_context,omitempty"`
 
 	// Timeouts of an attempt of a call at the provider.
@@ -141,8 +142,8 @@ type builtProviders struct {
 	accounts
 }
 
-// buildProviders makes the providers; models are those of catalog files. References to credentials are
-// held until they are released.
+// buildProviders makes the providers; models are those of catalog files. References to credentials
+// are held until they are released.
 func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, held *heldCredentials) (builtProviders, error) {
 	catalogued := map[string]bool{}
 	for _, m := range models {
@@ -174,7 +175,7 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 		Name: p.Name, Dialect: p.Dialect, AccountOf: p.AccountOf, Timeouts: timeouts,
 		Translate: p.translation(), MaxTokensField: p.MaxTokensField, ResponsesOnly: p.Chat == translated, NativeMessages: p.Messages == native,
 		Betas:        p.Betas,
-		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: userAgent,
+		CostReported: p.Cost == reported, TraceContext: p.TraceContext, UserAgent: UserAgent,
 	}
 	if config.ModelTimeouts, err = p.modelTimeouts(); err != nil {
 		return err
@@ -208,14 +209,15 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 	case discover > 0:
 		built.discover = append(built.discover, models.Discovery{Provider: made, Every: discover})
 	case p.anyModel() && (p.DiscoverOff || !made.Has(provider.Models)):
-		built.logger.Warn("no list of models is read and models has \"*\": any model name is sent to this provider; names that are in no catalog are not listed and have no price",
+		built.logger.Warn("no list of models is read and models has \"*\": "+
+			"any model name is sent to this provider; names that are in no catalog are not listed and have no price",
 			zap.String("provider", p.Name))
 	}
 	return nil
 }
 
-// connect adds the endpoints of a provider and the transports to them. It adds none if the provider is
-// left out.
+// connect adds the endpoints of a provider and the transports to them. It adds none if the provider
+// is left out.
 func (p *Provider) connect(ctx caddy.Context, built *builtProviders, config *provider.Config) (err error) {
 	if config.Endpoints, err = built.of(p); err != nil || len(config.Endpoints) == 0 {
 		return err
@@ -258,8 +260,8 @@ func testModel(provider string, m testprovider.Model) catalog.Model {
 	return listed
 }
 
-// userAgent names the gateway to servers that it asks.
-const userAgent = "gatehouse"
+// UserAgent names the gateway to servers that it asks.
+const UserAgent = "gatehouse"
 
 // testBaseURL is the base URL of the built-in provider. Nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"

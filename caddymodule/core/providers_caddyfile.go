@@ -74,12 +74,12 @@ func (p *Provider) read(d *caddyfile.Dispenser) error {
 		"betas":            caddykit.Words(&p.Betas),
 		"trace_context":    caddykit.Flag(&p.TraceContext),
 		"timeouts":         {Many: true, Read: p.readTimeouts},
-		"transport":        transport(&p.TransportRaw),
-	}, p.Account.options()).Block(d)
+		"transport":        TransportOption(&p.TransportRaw),
+	}, p.Account.Options()).Block(d)
 }
 
-// options returns the options of an account.
-func (a *Account) options() caddykit.Options {
+// Options returns the options of an account.
+func (a *Account) Options() caddykit.Options {
 	return caddykit.With(caddykit.Options{
 		"base_url":    caddykit.Word(&a.BaseURL),
 		"project":     caddykit.Word(&a.Project),
@@ -88,11 +88,11 @@ func (a *Account) options() caddykit.Options {
 		"region":      caddykit.Word(&a.Region),
 		"service":     caddykit.Word(&a.Service),
 		"resource":    caddykit.Word(&a.Resource),
-	}, a.Access.options())
+	}, a.Access.Options())
 }
 
 // options returns the options of what lets the gateway in.
-func (a *Access) options() caddykit.Options {
+func (a *Access) Options() caddykit.Options {
 	return caddykit.Options{
 		"api_key": caddykit.Word(&a.APIKey),
 		"auth":    {Read: a.readAuth},
@@ -126,7 +126,7 @@ func (p *Provider) readEndpoint(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&e.Name) {
 		return d.ArgErr()
 	}
-	err := e.options().Block(d)
+	err := e.Options().Block(d)
 	p.Endpoints = append(p.Endpoints, e)
 	return err
 }
@@ -178,7 +178,7 @@ func (p *Provider) parseDiscover(text string) (caddy.Duration, error) {
 }
 
 // transport is the option for Caddy's HTTP transport.
-func transport(dst *json.RawMessage) caddykit.Option {
+func TransportOption(dst *json.RawMessage) caddykit.Option {
 	return caddykit.Option{Read: func(d *caddyfile.Dispenser) error {
 		if !d.NextArg() {
 			return d.ArgErr()

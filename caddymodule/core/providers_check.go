@@ -94,7 +94,8 @@ func (p *Provider) check() error {
 	return nil
 }
 
-// checkDialect refuses what says that a provider has an API or a list that its dialect does not have.
+// checkDialect refuses what says that a provider has an API or a list that its dialect does not
+// have.
 func (p *Provider) checkDialect(made *provider.Provider) error {
 	d := made.Dialect
 	lacks := func(op provider.Operation) bool { return !d.Has(op) }

@@ -50,8 +50,8 @@ type SourceWebhook struct {
 	// Timeout bounds a question. At most 10s. Default: 2s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// Cache is how long an answer counts that allows a workstation, unless it says less. At most 5m.
-	// Default: 30s.
+	// Cache is how long an answer counts that allows a workstation, unless it says less. At most
+	// 5m. Default: 30s.
 	Cache caddy.Duration `json:"cache,omitempty"`
 
 	// Stale is how long such an answer lets viewers reconnect while the control plane is down. At
@@ -113,7 +113,7 @@ func (s *Source) build(ctx caddy.Context, state *gateway.State) (out desktop.Sou
 		return out, nil, fmt.Errorf("webhook is missing: the address of the control plane")
 	}
 	for _, text := range s.Webhook.Secrets {
-		value, err := resolveSecret(ctx.Logger(), "the webhook of a source", text)
+		value, err := ResolveSecret(ctx.Logger(), "the webhook of a source", text)
 		if err != nil {
 			return out, nil, err
 		}

@@ -29,8 +29,8 @@ func acquireState(dir string) (*gateway.State, error) {
 	return loadState(dir)
 }
 
-// otherCluster reports whether this process is a node of a cluster already, with another data directory.
-// It would be two nodes then.
+// otherCluster reports whether this process is a node of a cluster already, with another data
+// directory. It would be two nodes then.
 func otherCluster(dir string) (other bool) {
 	states.Range(func(key, value any) bool {
 		other = key != dir && value.(pooledState).InCluster()

@@ -28,7 +28,8 @@ type Timeouts struct {
 	// CommitAfter is how long a stream's start may be silent before the client gets status 200 and
 	// comments that keep the connection open. Default: 20s.
 	CommitAfter caddy.Duration `json:"commit_after,omitempty"`
-	// Write is how long a client may take nothing of its answer before it counts as gone. Default: 5m.
+	// Write is how long a client may take nothing of its answer before it counts as gone. Default:
+	// 5m.
 	Write caddy.Duration `json:"write,omitempty"`
 	// Heartbeat is the longest silence within a stream to the client. Comments are sent to fill it.
 	// Default: 15s.
@@ -45,12 +46,12 @@ type ProviderTimeouts struct {
 
 // AnswerTimeouts are those of a provider's answer; 0 takes the default.
 type AnswerTimeouts struct {
-	// FirstByte is how long the answer to a streamed request may take to begin. Default: that of the
-	// gateway.
+	// FirstByte is how long the answer to a streamed request may take to begin. Default: that of
+	// the gateway.
 	FirstByte caddy.Duration `json:"first_byte,omitempty"`
 
-	// Whole is how long an answer in one piece may take to begin, which most providers do when it is
-	// complete. Default: 75s if the call can go to another target, header of the gateway if not.
+	// Whole is how long an answer in one piece may take to begin, which most providers do when it
+	// is complete. Default: 75s if the call can go to another target, header of the gateway if not.
 	Whole caddy.Duration `json:"whole,omitempty"`
 
 	// Idle is how long the provider may be silent within its answer. Default: that of the gateway.
@@ -70,20 +71,21 @@ type ModelTimeouts struct {
 
 var errNegative = errors.New("a negative duration")
 
-// option is one duration of a caddykit.Nested, and what it sets unless it is 0.
-type option struct {
-	name  string
-	value caddy.Duration
-	dst   *time.Duration
+// Duration is one duration of a block, and what it sets unless it is 0.
+type Duration struct {
+	Name  string
+	Value caddy.Duration
+	Dst   *time.Duration
 }
 
-func setDurations(options ...option) error {
+// SetDurations sets those that are given. A negative one is an error.
+func SetDurations(options ...Duration) error {
 	for _, o := range options {
-		if o.value < 0 {
-			return fmt.Errorf("timeouts: %s: %w", o.name, errNegative)
+		if o.Value < 0 {
+			return fmt.Errorf("timeouts: %s: %w", o.Name, errNegative)
 		}
-		if o.value > 0 {
-			*o.dst = time.Duration(o.value)
+		if o.Value > 0 {
+			*o.Dst = time.Duration(o.Value)
 		}
 	}
 	return nil
@@ -92,29 +94,29 @@ func setDurations(options ...option) error {
 // resolve fills in the defaults.
 func (t Timeouts) resolve() (modelcall.Timeouts, error) {
 	out := modelcall.DefaultTimeouts
-	return out, setDurations(
-		option{"body", t.Body, &out.Body},
-		option{"header", t.Header, &out.Header},
-		option{"first_byte", t.FirstByte, &out.FirstByte},
-		option{"idle", t.Idle, &out.Idle},
-		option{"call", t.Call, &out.Call},
-		option{"commit_after", t.CommitAfter, &out.Commit},
-		option{"write", t.Write, &out.Write},
-		option{"heartbeat", t.Heartbeat, &out.Heartbeat},
+	return out, SetDurations(
+		Duration{"body", t.Body, &out.Body},
+		Duration{"header", t.Header, &out.Header},
+		Duration{"first_byte", t.FirstByte, &out.FirstByte},
+		Duration{"idle", t.Idle, &out.Idle},
+		Duration{"call", t.Call, &out.Call},
+		Duration{"commit_after", t.CommitAfter, &out.Commit},
+		Duration{"write", t.Write, &out.Write},
+		Duration{"heartbeat", t.Heartbeat, &out.Heartbeat},
 	)
 }
 
 func (t ProviderTimeouts) resolve() (provider.Timeouts, error) {
 	out, err := t.AnswerTimeouts.resolve()
-	return out, errors.Join(err, setDurations(option{"connect", t.Connect, &out.Connect}))
+	return out, errors.Join(err, SetDurations(Duration{"connect", t.Connect, &out.Connect}))
 }
 
 func (t AnswerTimeouts) resolve() (out provider.Timeouts, err error) {
-	err = setDurations(
-		option{"first_byte", t.FirstByte, &out.FirstByte},
-		option{"whole", t.Whole, &out.Whole},
-		option{"idle", t.Idle, &out.Idle},
-		option{"call", t.Call, &out.Call},
+	err = SetDurations(
+		Duration{"first_byte", t.FirstByte, &out.FirstByte},
+		Duration{"whole", t.Whole, &out.Whole},
+		Duration{"idle", t.Idle, &out.Idle},
+		Duration{"call", t.Call, &out.Call},
 	)
 	return out, err
 }

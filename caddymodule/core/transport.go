@@ -77,6 +77,28 @@ func newConnections(transport json.RawMessage, connect time.Duration, baseURLs .
 	return &connections{settings: t, connect: connect}, nil
 }
 
+// Transports are the ways to a server.
+type Transports struct {
+	Kept    http.RoundTripper // keeps connections
+	Fresh   http.RoundTripper // opens a connection for each request
+	Connect time.Duration     // how long opening a connection may take
+}
+
+// NewTransports checks the settings of Caddy's own HTTP transport, for requests to an address, and
+// adds our defaults. Idle is how long a connection is kept unless they say so; connect as 0 is what
+// they say.
+func NewTransports(ctx caddy.Context, settings json.RawMessage, connect, idle time.Duration, url string) (t Transports, err error) {
+	c, err := newConnections(settings, connect, url)
+	if err != nil {
+		return t, err
+	}
+	kept := c.settings.KeepAlive
+	kept.IdleConnTimeout = cmp.Or(kept.IdleConnTimeout, caddy.Duration(idle))
+	t.Connect = c.connect
+	t.Kept, t.Fresh, err = c.transports(ctx)
+	return t, err
+}
+
 // transports returns one that keeps connections, and one that opens a connection for each request.
 func (c *connections) transports(ctx caddy.Context) (kept, fresh http.RoundTripper, err error) {
 	if kept, err = c.kept(ctx); err != nil {

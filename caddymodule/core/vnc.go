@@ -11,6 +11,12 @@ import (
 // VNC configures workstations and the rules of their sessions. The listener itself has the layer-4
 // handler vnc.
 type VNC struct {
+	VNCSettings
+	features features
+}
+
+// VNCSettings are the members of vnc that the core has. Features add theirs, see [Feature].
+type VNCSettings struct {
 	// Domain is the base of the VNC addresses, "<token>.<domain>:<port>". A wildcard DNS record
 	// must lead to the listener, and a wildcard certificate is managed for it. TigerVNC from 1.16
 	// on cannot connect below a domain with a hyphen. Required.
@@ -39,7 +45,8 @@ type VNC struct {
 	// ranges such as "5900-5999". Default: all.
 	RegisterPorts []string `json:"register_ports,omitempty"`
 
-	// MaxRegistered bounds the workstations that a tenant has registered at run time. Default: 1000.
+	// MaxRegistered bounds the workstations that a tenant has registered at run time. Default:
+	// 1000.
 	MaxRegistered int `json:"max_registered,omitempty"`
 
 	// ConnectWithin is how long an address waits for its first use. Default: 5m.
@@ -56,20 +63,21 @@ type VNC struct {
 	// IdleTimeout ends a session without a key or pointer event for this long. Default: never.
 	IdleTimeout caddy.Duration `json:"idle_timeout,omitempty"`
 
-	// Drain is how long open sessions go on when the process is asked to stop. Meanwhile nothing else
-	// is served, and another process cannot have the data directory. A browser moves to another gateway
-	// of the cluster. Default: they end at once.
+	// Drain is how long open sessions go on when the process is asked to stop. Meanwhile nothing
+	// else is served, and another process cannot have the data directory. A browser moves to
+	// another gateway of the cluster. Default: they end at once.
 	Drain caddy.Duration `json:"drain,omitempty"`
 
 	// OnConflict is what happens when a viewer connects to a workstation that already has one:
 	// "refuse" it, "replace" the other, or "share" the desktop. Default: refuse.
 	OnConflict string `json:"on_conflict,omitempty"`
 
-	// ReturnAfter is how long a person who took the input of a workstation from an agent holds it without a
-	// key or pointer event. Default: 10m.
+	// ReturnAfter is how long a person who took the input of a workstation from an agent holds it
+	// without a key or pointer event. Default: 10m.
 	ReturnAfter caddy.Duration `json:"return_after,omitempty"`
 
-	// ScreenshotsDuringHold lets agents see the desktop while a person holds the input. Default: false.
+	// ScreenshotsDuringHold lets agents see the desktop while a person holds the input. Default:
+	// false.
 	ScreenshotsDuringHold bool `json:"screenshots_during_hold,omitempty"`
 
 	// MaxTokens bounds the live addresses of a workstation. Default: 16.
@@ -100,23 +108,26 @@ type VNC struct {
 	// ClipboardIn is whether the viewer's clipboard reaches the workstation. Default: true.
 	ClipboardIn *bool `json:"clipboard_in,omitempty"`
 
-	// Record is where and how sessions are recorded whose rules say so. Default: none can be.
-	Record *Record `json:"record,omitempty"`
 	// Automation is what agents may do at desktops through the API: "off", "view" or "control". The
 	// session rules of other levels can only be stricter. Default: off.
 	Automation desktop.Automation `json:"automation,omitzero"`
-
-	// AutomationMemory bounds the memory of the pictures of agents' desktops, in bytes: four a pixel, and
-	// the last PNG. Default: 256 MiB.
-	AutomationMemory int64 `json:"automation_memory,omitempty"`
-
-	// AutomationSessions bounds the desktops that agents have open at a time. Default: 64.
-	AutomationSessions int `json:"automation_sessions,omitempty"`
 
 	// Session are the rules of all sessions. Those of the session's tenant, workstation, key and
 	// request can only be stricter. Default: none but those of the options above.
 	Session desktop.SessionRules `json:"session,omitzero"`
 }
+
+// UnmarshalJSON reads the members of the core and of the features.
+func (v *VNC) UnmarshalJSON(text []byte) error {
+	v.features = newFeatures(InVNC)
+	return v.features.decode(InVNC, text, &v.VNCSettings)
+}
+
+// MarshalJSON is the reverse of UnmarshalJSON.
+func (v *VNC) MarshalJSON() ([]byte, error) { return v.features.encode(&v.VNCSettings) }
+
+// JSONShape returns the core's part of the members.
+func (VNC) JSONShape() any { return VNCSettings{} }
 
 // Workstation is a desktop that the configuration declares.
 type Workstation struct {

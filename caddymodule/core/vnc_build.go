@@ -15,7 +15,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
 // Sources of a workstation.
@@ -35,9 +34,6 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	}
 	if v.Drain < 0 {
 		return nil, nil, errors.New("drain: the duration is negative")
-	}
-	if v.AutomationMemory < 0 || v.AutomationSessions < 0 {
-		return nil, nil, errors.New("automation_memory, automation_sessions: the number is negative")
 	}
 	policy, err := v.policy()
 	if err != nil {
@@ -108,7 +104,8 @@ func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, e
 	return desktop.Target{Address: w.Address, User: login.User, Password: login.Password, TLS: login.TLS}, err
 }
 
-// minRoot is the shortest secret from which passwords are derived: whoever guesses it has all of them.
+// minRoot is the shortest secret from which passwords are derived: whoever guesses it has all of
+// them.
 const minRoot = 16
 
 // build resolves a login that registrations can name.
@@ -136,7 +133,7 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 	out := desktop.Credential{User: l.User}
 	var err error
 	if l.Password != "" {
-		if out.Password, err = resolveSecret(ctx.Logger(), owner, l.Password); err != nil {
+		if out.Password, err = ResolveSecret(ctx.Logger(), owner, l.Password); err != nil {
 			return out, err
 		}
 	}
@@ -149,12 +146,12 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 	return out, nil
 }
 
-// automation returns the bounds of agents' desktops.
-func (v *VNC) automation() screen.Limits {
-	if v == nil {
-		return screen.Limits{}
-	}
-	return screen.Limits{Memory: v.AutomationMemory, Sessions: v.AutomationSessions}
+// records reports whether there is where sessions can be recorded.
+func (v *VNC) records() bool {
+	return slices.ContainsFunc(v.features, func(f named) bool {
+		recorder, ok := f.Members.(interface{ Records() bool })
+		return ok && recorder.Records()
+	})
 }
 
 // sessionLevels returns the session rules of tenants and keys.
@@ -165,7 +162,7 @@ func sessionLevels(tenants []Tenant, all []Key) desktop.Levels {
 	}
 	for _, k := range all {
 		if k.Session != (desktop.SessionRules{}) {
-			levels.Keys[desktop.KeyName{Tenant: tenantOf(k.Rights), Key: k.Name}] = k.Session
+			levels.Keys[desktop.KeyName{Tenant: TenantOf(k.Rights), Key: k.Name}] = k.Session
 		}
 	}
 	return levels
@@ -177,7 +174,7 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		ConnectWithin: time.Duration(v.ConnectWithin), ReconnectWithin: time.Duration(v.ReconnectWithin),
 		MaxDuration: time.Duration(v.MaxDuration),
 		MaxTokens:   v.MaxTokens, MaxSessions: v.MaxSessions, MaxRegistered: v.MaxRegistered,
-		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize, Records: v.Record != nil,
+		PinClient: v.PinClient, VNCAuth: v.VNCAuth, ViewOnly: v.ViewOnly, FixedSize: v.FixedSize, Records: v.records(),
 		ReturnAfter: time.Duration(v.ReturnAfter), ScreenshotsDuringHold: v.ScreenshotsDuringHold,
 	}
 	options := desktop.SessionRules{

@@ -40,7 +40,8 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
-	return caddykit.Options{
+	v.features = newFeatures(InVNC)
+	return v.features.read(InVNC, caddykit.Options{
 		"domain":            caddykit.Word(&v.Domain),
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
@@ -67,14 +68,11 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 			v.ClipboardIn = new(bool)
 			return caddykit.Value(v.ClipboardIn, caddykit.ParseSwitch).Read(d)
 		}},
-		"record":                  caddykit.Single(&v.Record, (*Record).read),
 		"automation":              caddykit.Value(&v.Automation, desktop.ParseAutomation),
-		"automation_memory":       caddykit.Value(&v.AutomationMemory, caddykit.ParseSize),
-		"automation_sessions":     caddykit.Value(&v.AutomationSessions, caddykit.ParseCount),
 		"screenshots_during_hold": caddykit.Value(&v.ScreenshotsDuringHold, caddykit.ParseSwitch),
 
 		"session": sessionOption(&v.Session),
-	}.Block(d)
+	}, d)
 }
 
 // readWorkstation reads one workstation:

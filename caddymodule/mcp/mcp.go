@@ -1,10 +1,17 @@
-package core
+// Package mcp is the blocks mcp of the configuration, servers of tools, with their endpoints.
+package mcp
 
 import (
 	"cmp"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp" // its endpoints
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"net/http"
 	"slices"
@@ -14,30 +21,80 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
-	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
-	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"
 )
+
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("mcp", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the member of the app.
+type Feature struct {
+	// MCP are the servers of tools. Default: none.
+	MCP []MCPServer `json:"mcp,omitempty"`
+
+	built *toolserver.Servers
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{"mcp": caddykit.Listed(&f.MCP, (*MCPServer).read)}
+}
+
+// Serves reports whether a server has the name.
+func (f *Feature) Serves(name string) bool {
+	return slices.ContainsFunc(f.MCP, func(m MCPServer) bool { return m.Name == name })
+}
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) (err error) {
+	var made []*toolserver.Server
+	for i := range f.MCP {
+		m := &f.MCP[i]
+		server, err := m.build(b)
+		if err == nil && slices.ContainsFunc(b.Settings.Providers, func(p core.Provider) bool { return p.Name == m.Name }) {
+			err = errors.New("a provider has this name; choose another one, because records name both alike")
+		}
+		if err == nil {
+			b.Config.Limits.Servers[m.Name], err = m.limits()
+		}
+		if err == nil {
+			err = b.Guard(b.Config.Guardrails.Servers, m.Name, m.Guardrails)
+		}
+		if err != nil {
+			return fmt.Errorf("mcp %q: %w", m.Name, err)
+		}
+		made = append(made, server)
+	}
+	if f.built, err = toolserver.NewServers(made); err != nil {
+		return err
+	}
+	b.Config.Issued = append(b.Config.Issued, issuedTo(f.built)...)
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return mcp.New(c, f.built).Feature() })
+	return nil
+}
 
 // MCPServer is a server of the Model Context Protocol, which callers reach at /mcp/NAME.
 type MCPServer struct {
 	// Name is the last part of its path. Required, unique, also among providers; a-z, 0-9 and "-".
 	Name string `json:"name"`
 
-	// Demo makes it the built-in server, which has the tools echo, time, slow and error, and needs no
-	// network. Default: false.
+	// Demo makes it the built-in server, which has the tools echo, time, slow and error, and needs
+	// no network. Default: false.
 	Demo bool `json:"demo,omitempty"`
 
-	// Desktops makes it the built-in server with which models use the workstations of the caller's tenant.
-	// The key needs the scope workstations:automate, too. Default: false.
+	// Desktops makes it the built-in server with which models use the workstations of the caller's
+	// tenant. The key needs the scope workstations:automate, too. Default: false.
 	Desktops bool `json:"desktops,omitempty"`
 
-	// URL is the address of the server's endpoint for Streamable HTTP. Required without Demo and Desktops.
+	// URL is the address of the server's endpoint for Streamable HTTP. Required without Demo and
+	// Desktops.
 	URL string `json:"url,omitempty"`
 
 	// Region is AWS's, for auth aws. Default: AWS_REGION.
@@ -46,10 +103,10 @@ type MCPServer struct {
 	// Service is the name that requests are signed for, with auth aws. Default: bedrock-agentcore.
 	Service string `json:"service,omitempty"`
 
-	Access
+	core.Access
 
-	// ForwardHeader has the fields of a client's header that are passed on. Those with a credential are
-	// not possible. Default: none.
+	// ForwardHeader has the fields of a client's header that are passed on. Those with a credential
+	// are not possible. Default: none.
 	ForwardHeader []string `json:"forward_header,omitempty"`
 
 	// Tools are those that can be called. Default: all.
@@ -58,17 +115,18 @@ type MCPServer struct {
 	// Timeouts of a request to the server.
 	Timeouts MCPTimeouts `json:"timeouts,omitzero"`
 
-	// MaxResult bounds an answer, or an event of a streamed one, in bytes: 1 KiB to 64 MiB. Default:
-	// 4 MiB.
+	// MaxResult bounds an answer, or an event of a streamed one, in bytes: 1 KiB to 64 MiB.
+	// Default: 4 MiB.
 	MaxResult int64 `json:"max_result,omitempty"`
 
-	// Prices are what calls of tools cost. The first that fits a tool applies. Default: tools are free.
+	// Prices are what calls of tools cost. The first that fits a tool applies. Default: tools are
+	// free.
 	Prices []ToolPrice `json:"prices,omitempty"`
 
-	// Rates are as in a key's caddykit.Nested, for requests of all callers together. Default: no limit.
+	// Rates are as in a key's block, for requests of all callers together. Default: no limit.
 	Rates []string `json:"rates,omitempty"`
 
-	// Concurrency is as in a key's caddykit.Nested, for requests of all callers together. Default: no limit.
+	// Concurrency is as in a key's block, for requests of all callers together. Default: no limit.
 	Concurrency string `json:"concurrency,omitempty"`
 
 	// Guardrails are the names of the guardrails that read what is sent to the server, and what it
@@ -78,7 +136,8 @@ type MCPServer struct {
 	// TraceContext is as in a provider's block. Default: false.
 	TraceContext bool `json:"trace_context,omitempty"`
 
-	// TransportRaw is as in a provider's caddykit.Nested, except that idle connections are closed after 4 seconds.
+	// TransportRaw is as in a provider's block, except that idle connections are closed after 4
+	// seconds.
 	TransportRaw json.RawMessage `json:"transport,omitempty" caddy:"namespace=http.reverse_proxy.transport inline_key=protocol"`
 }
 
@@ -115,9 +174,9 @@ type MCPTimeouts struct {
 	Call caddy.Duration `json:"call,omitempty"`
 }
 
-// mcpIdle is how long an idle connection to an MCP server is kept. Most servers run on Node.js or uvicorn,
-// which close one after 5 seconds: a call that is sent at that moment fails, and a call of a tool must not
-// be sent twice.
+// mcpIdle is how long an idle connection to an MCP server is kept. Most servers run on Node.js or
+// uvicorn, which close one after 5 seconds: a call that is sent at that moment fails, and a call of
+// a tool must not be sent twice.
 const mcpIdle = 4 * time.Second
 
 // builtInURL is the address of the built-in servers. Nothing is ever dialled.
@@ -147,33 +206,16 @@ func issuedTo(servers *toolserver.Servers) (found []models.Issued) {
 	return found
 }
 
-// buildMCP makes the MCP servers. What authorizes the gateway at them is added to the accounts.
-func buildMCP(a *App, accounts *accounts) (*toolserver.Servers, error) {
-	var made []*toolserver.Server
-	for i := range a.MCP {
-		m := &a.MCP[i]
-		server, err := m.build(a.ctx, accounts)
-		if err == nil && slices.ContainsFunc(a.Providers, func(p Provider) bool { return p.Name == m.Name }) {
-			err = errors.New("a provider has this name; choose another one, because records name both alike")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("mcp %q: %w", m.Name, err)
-		}
-		made = append(made, server)
-	}
-	return toolserver.NewServers(made)
-}
-
-func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Server, error) {
+func (m *MCPServer) build(b *core.Build) (*toolserver.Server, error) {
 	config := toolserver.Config{
 		Name: m.Name, URL: m.URL, Forward: m.ForwardHeader, Tools: toolserver.Rights{Allow: m.Tools.Allow, Deny: m.Tools.Deny},
-		MaxResult: m.MaxResult, TraceContext: m.TraceContext, UserAgent: userAgent, BuiltIn: m.Demo, Desktops: m.Desktops, Now: time.Now,
+		MaxResult: m.MaxResult, TraceContext: m.TraceContext, UserAgent: core.UserAgent, BuiltIn: m.Demo, Desktops: m.Desktops, Now: time.Now,
 	}
-	if err := setDurations(
-		option{"connect", m.Timeouts.Connect, &config.Timeouts.Connect},
-		option{"header", m.Timeouts.Header, &config.Timeouts.Header},
-		option{"idle", m.Timeouts.Idle, &config.Timeouts.Idle},
-		option{"call", m.Timeouts.Call, &config.Timeouts.Call},
+	if err := core.SetDurations(
+		core.Duration{Name: "connect", Value: m.Timeouts.Connect, Dst: &config.Timeouts.Connect},
+		core.Duration{Name: "header", Value: m.Timeouts.Header, Dst: &config.Timeouts.Header},
+		core.Duration{Name: "idle", Value: m.Timeouts.Idle, Dst: &config.Timeouts.Idle},
+		core.Duration{Name: "call", Value: m.Timeouts.Call, Dst: &config.Timeouts.Call},
 	); err != nil {
 		return nil, err
 	}
@@ -188,8 +230,9 @@ func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Se
 		config.Prices = append(config.Prices, toolserver.Price{Pattern: p.Tool, Nano: nano})
 	}
 	if config.Transport = m.builtIn(); config.Transport != nil {
-		if m.Demo && m.Desktops || m.URL != "" || !m.keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
-			return nil, errors.New("a built-in server, demo or desktops, takes no url, api_key, auth, oauth, header, query, region, service, transport or trace_context")
+		if m.Demo && m.Desktops || m.URL != "" || !m.Keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
+			return nil, errors.New("a built-in server, demo or desktops, takes no url, " +
+				"api_key, auth, oauth, header, query, region, service, transport or trace_context")
 		}
 		config.URL = builtInURL
 		if m.Desktops {
@@ -200,7 +243,7 @@ func (m *MCPServer) build(ctx caddy.Context, accounts *accounts) (*toolserver.Se
 	if m.URL == "" {
 		return nil, errors.New("url is missing; demo or desktops makes it a built-in server")
 	}
-	if err := m.connect(ctx, accounts, &config); err != nil {
+	if err := m.connect(b, &config); err != nil {
 		return nil, err
 	}
 	return toolserver.New(config)
@@ -213,21 +256,21 @@ const usd = "usd"
 const awsTools = "bedrock-agentcore"
 
 // connect adds the transports, and what lets the gateway in.
-func (m *MCPServer) connect(ctx caddy.Context, accounts *accounts, config *toolserver.Config) error {
+func (m *MCPServer) connect(b *core.Build, config *toolserver.Config) error {
 	if m.Region+m.Service != "" && (m.Auth == nil || m.Auth.AWS == nil) {
 		return errors.New("region and service belong to auth aws")
 	}
-	var place Place
+	var place core.Place
 	if m.Auth != nil && m.Auth.AWS != nil {
-		place = Place{Region: m.Region, Service: cmp.Or(m.Service, awsTools)}
+		place = core.Place{Region: m.Region, Service: cmp.Or(m.Service, awsTools)}
 	}
 	access := m.Access
 	if m.Auth != nil && m.Auth.OAuth != nil && m.Auth.OAuth.Resource == "" { // as MCP wants it
 		client := *m.Auth.OAuth
 		client.Resource = m.URL
-		access.Auth = &Auth{Google: m.Auth.Google, AWS: m.Auth.AWS, Azure: m.Auth.Azure, OAuth: &client}
+		access.Auth = &core.Auth{Google: m.Auth.Google, AWS: m.Auth.AWS, Azure: m.Auth.Azure, OAuth: &client}
 	}
-	made, err := accounts.endpoint(fmt.Sprintf("mcp %q", m.Name), Account{BaseURL: m.URL, Place: place, Access: access})
+	made, err := b.Endpoint(fmt.Sprintf("mcp %q", m.Name), core.Account{BaseURL: m.URL, Place: place, Access: access})
 	if err != nil {
 		return err
 	}
@@ -238,49 +281,19 @@ func (m *MCPServer) connect(ctx caddy.Context, accounts *accounts, config *tools
 		config.Credential = provider.NewAPIKey(made.Credential, provider.BearerField)
 	}
 	config.Header, config.Query = made.Header, made.Query
-	connections, err := newConnections(m.TransportRaw, config.Timeouts.Connect, m.URL)
-	if err == nil {
-		kept := connections.settings.KeepAlive
-		kept.IdleConnTimeout = cmp.Or(kept.IdleConnTimeout, caddy.Duration(mcpIdle))
-		config.Timeouts.Connect = connections.connect
-		config.Transport, config.Fresh, err = connections.transports(ctx)
-	}
+	connections, err := core.NewTransports(b.Ctx, m.TransportRaw, config.Timeouts.Connect, mcpIdle, m.URL)
 	if err != nil {
 		return fmt.Errorf("transport: %w", err)
 	}
+	config.Timeouts.Connect, config.Transport, config.Fresh = connections.Connect, connections.Kept, connections.Fresh
 	return nil
 }
 
 // limits returns the limits of a server.
 func (m *MCPServer) limits() (*limits.Subject, error) {
-	s, err := Allowance{Rates: m.Rates, Concurrency: m.Concurrency}.subject(policy.ServerSubject(m.Name))
+	s, err := core.Subject(core.Allowance{Rates: m.Rates, Concurrency: m.Concurrency}, policy.ServerSubject(m.Name))
 	if err != nil {
-		return nil, fmt.Errorf("mcp %q: %w", m.Name, err)
+		return nil, err
 	}
 	return &s, nil
-}
-
-// tenantTools returns the patterns of tools of each tenant that has some.
-func tenantTools(a *App) (map[string]pattern.List, error) {
-	tools := make(map[string]pattern.List)
-	for _, t := range a.Tenants {
-		if err := checkTools(a, t.MCP); err != nil {
-			return nil, fmt.Errorf("tenant %q: %w", t.Name, err)
-		}
-		if len(t.MCP) > 0 {
-			tools[t.Name] = t.MCP
-		}
-	}
-	return tools, nil
-}
-
-// checkTools returns an error for patterns of tools that name no server of the configuration.
-func checkTools(a *App, patterns []string) error {
-	err := keys.ValidTools(patterns, func(server string) bool {
-		return slices.ContainsFunc(a.MCP, func(m MCPServer) bool { return m.Name == server })
-	})
-	if err != nil {
-		return fmt.Errorf("mcp: %w", err)
-	}
-	return nil
 }

@@ -1,9 +1,15 @@
-package core
+// Package recordings is the block record of vnc, with the endpoints of recordings.
+package recordings
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings" // its endpoints
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,9 +24,40 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("recordings", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the member of vnc.
+type Feature struct {
+	// Record is where and how sessions are recorded whose rules say so. Default: none can be.
+	Record *Record `json:"record,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{"record": caddykit.Single(&f.Record, (*Record).read)}
+}
+
+// Records reports whether sessions can be recorded.
+func (f *Feature) Records() bool { return f.Record != nil }
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) error {
+	settings, secrets, err := f.Record.build(b.Ctx.Logger(), b.DataDir)
+	if err != nil {
+		return fmt.Errorf("vnc: record: %w", err)
+	}
+	b.Hide(secrets...)
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return recordings.Feature(c, settings) })
+	return nil
+}
+
 // Record is where and how sessions are recorded. Which are, say session rules.
 type Record struct {
-	// Dir is the folder of the recordings (created with mode 0700). Default: "recordings" in data_dir.
+	// Dir is the folder of the recordings (created with mode 0700). Default: "recordings" in
+	// data_dir.
 	Dir string `json:"dir,omitempty"`
 
 	// Recipients are the age public keys ("age1…") of those who can read recordings. Required.
@@ -29,11 +66,12 @@ type Record struct {
 	// Keep is for how long recordings are kept, by days in UTC. Default: 30d.
 	Keep caddy.Duration `json:"keep,omitempty"`
 
-	// MaxSize bounds all recordings in the folder, in bytes; the oldest are deleted first. Default: 200 GiB.
+	// MaxSize bounds all recordings in the folder, in bytes; the oldest are deleted first. Default:
+	// 200 GiB.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// Input is what is kept of what people do at the desktop: "none", "pointer" or "keys", which has the
-	// pointer too, and passwords that are typed. Default: pointer.
+	// Input is what is kept of what people do at the desktop: "none", "pointer" or "keys", which
+	// has the pointer too, and passwords that are typed. Default: pointer.
 	Input string `json:"input,omitempty"`
 
 	// ReplayIdentity is {file./path} or {env.NAME}: the private key with which this gateway replays
@@ -70,7 +108,7 @@ func (r *Record) read(d *caddyfile.Dispenser) error {
 // inputs are the words of Input.
 var inputs = []string{"none", "pointer", "keys"}
 
-// build checks and resolves the caddykit.Nested, nil without one, and returns the secrets in it.
+// build checks and resolves the block, nil without one, and returns the secrets in it.
 func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings, []string, error) {
 	if r == nil {
 		return nil, nil, nil
@@ -121,7 +159,7 @@ func (r *Record) build(logger *zap.Logger, dataDir string) (*recording.Settings,
 	if r.ReplayIdentity == "" {
 		return s, nil, nil
 	}
-	secret, err := resolveSecret(logger, "replay_identity", r.ReplayIdentity)
+	secret, err := core.ResolveSecret(logger, "replay_identity", r.ReplayIdentity)
 	if err != nil {
 		return nil, nil, err
 	}

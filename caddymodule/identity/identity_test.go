@@ -1,26 +1,26 @@
-package core
+package identity_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
 // identities checks the roles and identities of a Caddyfile.
 func identities(t *testing.T, text string) error {
 	t.Helper()
-	var a App
-	if err := a.UnmarshalCaddyfile(caddyfile.NewTestDispenser("gatehouse {\n" + text + "\n}")); err != nil {
+	a := new(core.App)
+	if err := a.UnmarshalCaddyfile(caddyfile.NewTestDispenser("gatehouse {\ndata_dir " + t.TempDir() + "\n" + text + "\n}")); err != nil {
 		return err
 	}
-	config, err := buildIdentities(&a)
-	if err != nil {
-		return err
-	}
-	return config.Check(&policy.Limits{})
+	return caddy.Validate(&caddy.Config{AppsRaw: caddy.ModuleMap{caddykit.AppName: caddyconfig.JSON(a, nil)}})
 }
 
 func TestRolesAndIdentitiesThatCannotBe(t *testing.T) {

@@ -1,7 +1,9 @@
-package core
+// Package handover is the listener wrapper gatehouse: connections outlive a configuration.
+package handover
 
 import (
 	"crypto/tls"
+	"embed"
 	"errors"
 	"net"
 	"reflect"
@@ -12,15 +14,22 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/handover"
 )
 
-func init() { caddy.RegisterModule(new(ListenerWrapper)) }
+//go:embed *.go
+var sources embed.FS
 
-// ListenerWrapper keeps the connections of a server over a reload. HTTP/1 connections that are idle, or
-// have a request that the old server has not begun caddykit.With, go to the server of the new configuration, and
-// both accept from one socket. Without it such a request gets no answer, because Go's HTTP server closes
-// these connections, and the kernel resets those that nobody has accepted.
+func init() {
+	caddy.RegisterModule(new(ListenerWrapper))
+	caddykit.AddSource(ListenerWrapper{}, sources)
+}
+
+// ListenerWrapper keeps the connections of a server over a reload. HTTP/1 connections that are
+// idle, or have a request that the old server has not begun with, go to the server of the new
+// configuration, and both accept from one socket. Without it such a request gets no answer, because
+// Go's HTTP server closes these connections, and the kernel resets those that nobody has accepted.
 //
 //	servers {
 //		listener_wrappers {

@@ -1,12 +1,11 @@
-package core
+package mcp
 
 import (
-	"strings"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // read reads one MCP server:
@@ -56,8 +55,8 @@ func (m *MCPServer) read(d *caddyfile.Dispenser) error {
 		"concurrency":   caddykit.Phrase(&m.Concurrency),
 		"guardrails":    caddykit.Words(&m.Guardrails),
 		"trace_context": caddykit.Flag(&m.TraceContext),
-		"transport":     transport(&m.TransportRaw),
-	}, m.Access.options()).Block(d)
+		"transport":     core.TransportOption(&m.TransportRaw),
+	}, m.Access.Options()).Block(d)
 }
 
 func (r *ToolRights) read(d *caddyfile.Dispenser) error {
@@ -83,32 +82,4 @@ func (m *MCPServer) readPrice(d *caddyfile.Dispenser) error {
 	}
 	m.Prices = append(m.Prices, p)
 	return nil
-}
-
-// toolLines is the option of keys and tenants for the tools of a server:
-//
-//	mcp NAME [tools PATTERN…]    # any number
-func toolLines(dst *[]string) caddykit.Option {
-	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
-		args := d.RemainingArgs()
-		if len(args) == 0 || len(args) == 2 || len(args) > 2 && args[1] != "tools" {
-			return d.ArgErr()
-		}
-		if err := provider.ValidName("mcp", args[0]); err != nil {
-			return d.Errf("%v", err)
-		}
-		server := args[0] + "/"
-		for _, p := range *dst {
-			if strings.HasPrefix(p, server) {
-				return d.Errf("mcp %s is given twice", args[0])
-			}
-		}
-		if len(args) == 1 {
-			args = append(args, "tools", "*")
-		}
-		for _, tool := range args[2:] {
-			*dst = append(*dst, server+tool)
-		}
-		return nil
-	}}
 }

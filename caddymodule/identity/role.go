@@ -1,8 +1,13 @@
-package core
+// Package identity is what the configuration says of people and programs with tokens of identity
+// providers: roles and identities.
+package identity
 
 import (
+	"embed"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
@@ -12,13 +17,37 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
-// People are those who call with tokens instead of keys.
-type People struct {
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("identity", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the members of the app.
+type Feature struct {
 	// Roles are what people and programs may do whom an identity names. Default: none.
 	Roles []Role `json:"roles,omitempty"`
 
 	// Identities are the identity providers whose tokens are good here. Default: none.
 	Identities []Identity `json:"identities,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{
+		"role":     caddykit.Listed(&f.Roles, (*Role).read),
+		"identity": caddykit.Listed(&f.Identities, (*Identity).read),
+	}
+}
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) error {
+	config, err := f.build(b)
+	if config == nil || err != nil {
+		return err
+	}
+	b.MaxBody(config.MaxBody())
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return people.Feature(c, config) })
+	return nil
 }
 
 // Role is what people and programs may do whom an identity provider names: a key without a secret.
@@ -27,7 +56,7 @@ type Role struct {
 	// Name is what the rules of identities give. Required, and that of no key.
 	Name string `json:"name"`
 
-	Rights
+	core.Rights
 }
 
 // read reads one role, with the options of a key but for its secrets, its end and session:
@@ -42,49 +71,42 @@ func (r *Role) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&r.Name) {
 		return d.ArgErr()
 	}
-	return r.Rights.options().Block(d)
+	return r.Rights.Options().Block(d)
 }
 
-// options are those of a key and of a role.
-func (r *Rights) options() caddykit.Options {
-	return caddykit.With(caddykit.Options{
-		"scopes":       caddykit.Words(&r.Scopes),
-		"tenant":       caddykit.Word(&r.Tenant),
-		"models":       caddykit.Words(&r.Models),
-		"mcp":          toolLines(&r.MCP),
-		"hosted_tools": caddykit.Flag(&r.HostedTools),
-		"all_tenants":  caddykit.Flag(&r.AllTenants),
-		"guardrails":   caddykit.Words(&r.Guardrails),
-		"unpriced":     caddykit.Word(&r.Unpriced),
-	}, r.Allowance.options(), r.Caps.options())
-}
-
-// buildRoles checks the roles.
-func buildRoles(a *App) (all []people.Role, err error) {
-	tenants, err := tenantTools(a)
+// roles checks the roles.
+func (f *Feature) roles(b *core.Build) (all []people.Role, err error) {
+	tenants, err := b.TenantTools()
 	if err != nil {
 		return nil, err
 	}
 	named := map[string]bool{}
-	for _, k := range a.Keys {
+	for _, k := range b.Settings.Keys {
 		named[k.Name] = true
 	}
-	for _, r := range a.Roles {
+	for _, r := range f.Roles {
 		if named[r.Name] {
 			return nil, fmt.Errorf("role %q: a key or another role has this name", r.Name)
 		}
 		named[r.Name] = true
-		role, err := buildRole(a, &r, tenants)
+		role, err := buildRole(b, &r, tenants)
 		if err != nil {
 			return nil, fmt.Errorf("role %q: %w", r.Name, err)
 		}
+		if err := b.Made(role.Key.Tenant); err != nil {
+			return nil, err
+		}
+		if err := b.Guard(b.Config.Guardrails.Keys, r.Name, r.Guardrails); err != nil {
+			return nil, fmt.Errorf("role %q: %w", r.Name, err)
+		}
+		b.Budgets(fmt.Sprintf("role %q", r.Name), r.Allowance)
 		all = append(all, role)
 	}
 	return all, nil
 }
 
-func buildRole(a *App, r *Role, tenants map[string]pattern.List) (out people.Role, err error) {
-	tenant := tenantOf(r.Rights)
+func buildRole(b *core.Build, r *Role, tenants map[string]pattern.List) (out people.Role, err error) {
+	tenant := core.TenantOf(r.Rights)
 	out = people.Role{Name: r.Name, Models: r.Models, Tools: r.MCP, ToolsOfItsTenant: tenants[tenant]}
 	out.Key = keys.Key{Tenant: tenant, HostedTools: r.HostedTools, AllTenants: r.AllTenants}
 	switch out.Key.Scopes, err = keys.ParseScopes(r.Scopes); {
@@ -104,18 +126,18 @@ func buildRole(a *App, r *Role, tenants map[string]pattern.List) (out people.Rol
 			return out, fmt.Errorf("models: %w", err)
 		}
 	}
-	if err := checkTools(a, r.MCP); err != nil {
+	if err := b.CheckTools(r.MCP); err != nil {
 		return out, err
 	}
-	if out.Limits, err = r.subject("role"); err != nil {
+	if out.Limits, err = core.Subject(r.Allowance, "role"); err != nil {
 		return out, err
 	}
 	if err := out.Limits.Check(); err != nil {
 		return out, err
 	}
-	if out.Caps, err = r.Caps.resolve(); err != nil {
+	if out.Caps, err = r.Caps.Resolve(); err != nil {
 		return out, err
 	}
-	out.Unpriced, err = parseUnpriced(r.Unpriced)
+	out.Unpriced, err = core.ParseUnpriced(r.Unpriced)
 	return out, err
 }

@@ -1,7 +1,8 @@
-package core
+package runtimekeys
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
@@ -25,9 +26,9 @@ func (r *RuntimeKeys) read(d *caddyfile.Dispenser) error {
 	return caddykit.With(caddykit.Options{
 		"scopes":       caddykit.Words(&r.Scopes),
 		"models":       caddykit.Words(&r.Models),
-		"mcp":          toolLines(&r.MCP),
+		"mcp":          core.ToolLines(&r.MCP),
 		"hosted_tools": caddykit.Flag(&r.HostedTools),
 		"unpriced":     caddykit.Word(&r.Unpriced),
 		"max":          caddykit.Value(&r.Max, caddykit.ParsePositive[int]),
-	}, r.Allowance.options(), r.Caps.options()).Block(d)
+	}, r.Allowance.Options(), r.Caps.Options()).Block(d)
 }

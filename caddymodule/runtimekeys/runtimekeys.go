@@ -1,13 +1,47 @@
-package core
+// Package runtimekeys is the block runtime_keys of the configuration, with the endpoints of such
+// keys.
+package runtimekeys
 
 import (
+	"embed"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys" // its endpoints
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	feature "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
+
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("runtimekeys", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the member of the app.
+type Feature struct {
+	// RuntimeKeys lets keys be made while the gateway runs. Default: none can be made.
+	RuntimeKeys *RuntimeKeys `json:"runtime_keys,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{"runtime_keys": caddykit.Single(&f.RuntimeKeys, (*RuntimeKeys).read)}
+}
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) error {
+	made, err := f.RuntimeKeys.build(b)
+	if err != nil {
+		return err
+	}
+	b.MaxBody(made.MaxBody())
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return feature.Feature(c, made) })
+	return nil
+}
 
 // RuntimeKeys lets keys with the scope keys:manage make other keys while the gateway runs, at
 // /api/v1/keys. No such key may do more than this block allows, even if its own settings say more.
@@ -35,35 +69,42 @@ type RuntimeKeys struct {
 	Max int `json:"max,omitempty"`
 
 	// Allowance is the most that each key has, by itself.
-	Allowance
-	Caps
+	core.Allowance
+	core.Caps
 }
 
 // build checks the block and prepares what such keys share: the limits of their tenants and of the
 // gateway. A nil block is none.
-func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, error) {
+func (r *RuntimeKeys) build(b *core.Build) (*runtimekeys.Block, error) {
 	if r == nil {
 		return nil, nil
 	}
-	out := &runtimekeys.Block{Models: r.Models, Tools: r.MCP, HostedTools: r.HostedTools, Max: r.Max, Shared: shared}
+	if err := b.Made(""); err != nil {
+		return nil, err
+	}
+	b.Budgets("runtime_keys", r.Allowance)
+	out := &runtimekeys.Block{Models: r.Models, Tools: r.MCP, HostedTools: r.HostedTools, Max: r.Max, Shared: b.Config.Limits}
+	if b.Several() {
+		out.MaxBudget = limits.MaxSharedBudget
+	}
 	if out.Max == 0 {
 		out.Max = runtimekeys.DefaultMax
 	}
 	var err error
 	if out.Scopes, err = keys.ParseScopes(r.Scopes); err == nil {
-		out.Limits, err = r.subject("runtime_keys")
+		out.Limits, err = core.Subject(r.Allowance, "runtime_keys")
 	}
 	if err == nil {
-		err = checkTools(a, r.MCP)
+		err = b.CheckTools(r.MCP)
 	}
 	if err == nil {
-		out.TenantTools, err = tenantTools(a)
+		out.TenantTools, err = b.TenantTools()
 	}
 	if err == nil {
-		out.Caps, err = r.Caps.resolve()
+		out.Caps, err = r.Caps.Resolve()
 	}
 	if err == nil {
-		out.Unpriced, err = parseUnpriced(r.Unpriced)
+		out.Unpriced, err = core.ParseUnpriced(r.Unpriced)
 	}
 	if err == nil {
 		err = out.Check()
@@ -72,25 +113,4 @@ func (r *RuntimeKeys) build(a *App, shared *policy.Limits) (*runtimekeys.Block, 
 		return nil, fmt.Errorf("runtime_keys: %w", err)
 	}
 	return out, nil
-}
-
-// shareLimits adds the limits of every tenant, for keys that the configuration does not have: all
-// that it has may have limits of their own.
-func shareLimits(a *App, shared *policy.Limits) error {
-	everybody, err := a.subject(policy.GatewaySubject())
-	if err != nil {
-		return err
-	}
-	shared.OtherTenants = &policy.KeyLimits{Subjects: []limits.Subject{everybody}}
-	for _, t := range a.Tenants {
-		if shared.Tenants[t.Name] != nil {
-			continue
-		}
-		tenant, err := t.subject(policy.TenantSubject(t.Name))
-		if err != nil {
-			return err
-		}
-		shared.Tenants[t.Name] = &policy.KeyLimits{Tenant: t.Name, Subjects: []limits.Subject{tenant, everybody}}
-	}
-	return nil
 }

@@ -1,10 +1,11 @@
-package core
+package cluster
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 )
 
 // build returns the TLS configuration; a nil block is the default.
@@ -15,7 +16,7 @@ func (t *EngineTLS) build() (*tls.Config, error) {
 	}
 	config.ServerName = t.ServerName
 	for _, path := range t.CA {
-		pem, err := readBounded("ca", path, maxPEM)
+		pem, err := core.ReadBounded("ca", path, maxPEM)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,5 @@
-package offline
+// Package inspect is what commands see of a configuration that was provisioned and not started.
+package inspect
 
 import (
 	"context"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
@@ -33,12 +33,6 @@ type Config struct {
 
 	Storage json.RawMessage // as configured; nil: Caddy's default
 	HTTP    json.RawMessage // as configured: Caddy forgets which listener wrappers a server has
-}
-
-// Cluster returns what the gateway shares with others, nil if it is the only one.
-func (c *Config) Cluster() *cluster.Config {
-	shared, _ := c.Built.Cluster.(*cluster.Config)
-	return shared
 }
 
 // MakesKeys reports whether there can be callers whom the configuration does not list: keys that
@@ -120,4 +114,21 @@ func (c *Config) Hide(text string) string {
 		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
 	return text
+}
+
+// take, if set, gets each configuration that is provisioned.
+var take func(*Config)
+
+// Take hands over each configuration that is provisioned until stop is called. It is for a process
+// that serves nothing.
+func Take(f func(*Config)) (stop func()) {
+	take = f
+	return func() { take = nil }
+}
+
+// Provisioned is called by the app when it is provisioned. It does nothing outside of [Take].
+func Provisioned(config func() *Config) {
+	if take != nil {
+		take(config())
+	}
 }

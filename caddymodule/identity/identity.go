@@ -1,7 +1,8 @@
-package core
+package identity
 
 import (
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"net/http"
 	"slices"
 	"time"
@@ -108,13 +109,13 @@ const issuersTimeout = 5 * time.Second
 // key's.
 const maxIdentityName = 43
 
-// buildIdentities checks roles and identities. Nil: there are none.
-func buildIdentities(a *App) (*people.Config, error) {
-	roles, err := buildRoles(a)
+// build checks roles and identities. Nil: there are none.
+func (f *Feature) build(b *core.Build) (*people.Config, error) {
+	roles, err := f.roles(b)
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Identities) == 0 {
+	if len(f.Identities) == 0 {
 		if len(roles) > 0 {
 			return nil, fmt.Errorf("role %q: no identity gives it", roles[0].Name)
 		}
@@ -122,7 +123,7 @@ func buildIdentities(a *App) (*people.Config, error) {
 	}
 	var issuers []people.Issuer
 	named := map[string]bool{}
-	for _, i := range a.Identities {
+	for _, i := range f.Identities {
 		if named[i.Name] {
 			return nil, fmt.Errorf("identity %q is configured twice", i.Name)
 		}
@@ -147,5 +148,9 @@ func buildIdentities(a *App) (*people.Config, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = issuersTimeout, true // they are asked once an hour
-	return people.NewConfig(issuers, roles, &http.Client{Transport: transport}, time.Now)
+	config, err := people.NewConfig(issuers, roles, &http.Client{Transport: transport}, time.Now)
+	if err == nil {
+		err = config.Check(b.Config.Limits)
+	}
+	return config, err
 }

@@ -1,4 +1,4 @@
-package cli
+package operators
 
 import (
 	"encoding/json"

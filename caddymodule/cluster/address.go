@@ -1,8 +1,9 @@
-package core
+package cluster
 
 import (
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"net"
 	"net/url"
 	"regexp"
@@ -30,13 +31,14 @@ func (t *addressText) know(owner, written, password string) {
 	}
 	t.secrets = append(t.secrets, password)
 	if plain, err := url.PathUnescape(written); strings.Contains(written, password) || err == nil && strings.Contains(plain, password) {
-		warnOfLiteral(t.logger, "cluster "+owner)
+		core.WarnOfLiteral(t.logger, "cluster "+owner)
 	}
 }
 
 var addressPlaceholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// addressValue is an address with the values of its placeholders, which may change with their files.
+// addressValue is an address with the values of its placeholders, which may change with their
+// files.
 type addressValue struct {
 	text   string
 	found  [][]int        // where the placeholders are
@@ -44,8 +46,8 @@ type addressValue struct {
 	escape func(value, before, after string) string
 }
 
-// parse finds the placeholders of an address. Escape writes a value as it must stand in its place. A
-// text that is one placeholder becomes its value.
+// parse finds the placeholders of an address. Escape writes a value as it must stand in its place.
+// A text that is one placeholder becomes its value.
 func (t *addressText) parse(text string, escape func(value, before, after string) string) (*addressValue, error) {
 	v := &addressValue{text: text, found: addressPlaceholder.FindAllStringIndex(text, -1), escape: escape}
 	for _, at := range v.found {
@@ -120,7 +122,8 @@ const (
 	sentinelPort = "26379"
 )
 
-var errValkeyURL = errors.New("want valkey://USER:PASSWORD@HOST:PORT, or valkeys:// for TLS; write other characters than letters and digits of a password as %XX, or use a placeholder")
+var errValkeyURL = errors.New("want valkey://USER:PASSWORD@HOST:PORT, or valkeys:// for TLS; " +
+	"write other characters than letters and digits of a password as %XX, or use a placeholder")
 
 // parseValkey returns the parts of an address of Valkey.
 func parseValkey(text string, sentinel bool) (a valkeyAddress, err error) {

@@ -1,9 +1,14 @@
-package core
+// Package cluster is the block cluster of the configuration: several gateways serve as one.
+package cluster
 
 import (
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"regexp"
 	"strings"
 
@@ -11,25 +16,60 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
-	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
-	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
 )
 
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("cluster", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the member of the app.
+type Feature struct {
+	// Cluster makes this gateway one of several that serve as one. Default: it is the only one.
+	Cluster *Cluster `json:"cluster,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{"cluster": readCluster(&f.Cluster)}
+}
+
+// Several reports whether the gateway is one of several.
+func (f *Feature) Several() bool { return f.Cluster != nil }
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) error {
+	if f.Cluster != nil && b.InOtherCluster() {
+		return errors.New("data_dir has changed, which a reload cannot do in a cluster: restart the gateway")
+	}
+	shared, err := f.Cluster.build(b.Ctx.Logger())
+	if err != nil {
+		return fmt.Errorf("cluster: %w", err)
+	}
+	b.Hide(shared.secrets...)
+	b.Config.SecretFiles = append(b.Config.SecretFiles, shared.files...)
+	if shared.cluster != nil {
+		b.Config.Cluster = shared.cluster
+	}
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return cluster.Feature(c) })
+	return nil
+}
+
 // Cluster makes several gateways serve as one. They share limits, tokens and sessions in Valkey or
-// Redis, and activity, spent money, owners, keys and workstations in PostgreSQL. It is read when the
-// process starts: a reload that changes it is refused.
+// Redis, and activity, spent money, owners, keys and workstations in PostgreSQL. It is read when
+// the process starts: a reload that changes it is refused.
 type Cluster struct {
 	// Name is that of the cluster, the same at all its gateways. It is in the names of all keys in
 	// Valkey. Required; a-z, 0-9 and "-", at most 32 characters.
 	Name string `json:"name"`
 
 	// Valkey is the address of the server, valkey://[USER][:PASSWORD@]HOST[:PORT], or of several
-	// nodes of a Valkey cluster. valkeys:// is TLS; redis:// and rediss:// mean the same. Placeholders
-	// {env.NAME} and {file./path} may stand for any part. With Sentinels the host is the name of
-	// their master. Required without Sentinel. Default port: 6379.
+	// nodes of a Valkey cluster. valkeys:// is TLS; redis:// and rediss:// mean the same.
+	// Placeholders {env.NAME} and {file./path} may stand for any part. With Sentinels the host is
+	// the name of their master. Required without Sentinel. Default port: 6379.
 	Valkey []string `json:"valkey,omitempty" placeholders:"yes"`
 
 	// Sentinel says that Sentinels know which server is the master. Default: none are asked.
@@ -44,8 +84,8 @@ type Cluster struct {
 	Postgres string `json:"postgres" placeholders:"yes"`
 
 	// Node is the name of this gateway, of no other in the cluster: a-z, 0-9 and "-", at most 63
-	// characters. It may have Caddy's placeholders, such as {env.HOSTNAME} or {system.hostname}; upper
-	// case becomes lower. Default: a random name, which is kept in data_dir.
+	// characters. It may have Caddy's placeholders, such as {env.HOSTNAME} or {system.hostname};
+	// upper case becomes lower. Default: a random name, which is kept in data_dir.
 	Node string `json:"node,omitempty" placeholders:"yes"`
 }
 
@@ -54,7 +94,8 @@ type Sentinel struct {
 	// Master is the name under which the Sentinels watch the server. Required.
 	Master string `json:"master"`
 
-	// Addresses are those of the Sentinels, HOST[:PORT]. At least one; name all. Default port: 26379.
+	// Addresses are those of the Sentinels, HOST[:PORT]. At least one; name all. Default port:
+	// 26379.
 	Addresses []string `json:"addresses"`
 
 	// User is the name to log in with at the Sentinels. Default: their default user.
@@ -70,8 +111,8 @@ type EngineTLS struct {
 	// Default: the system's authorities.
 	CA []string `json:"ca,omitempty"`
 
-	// ClientCert is a file with the certificate, in PEM, that the gateway shows to the server. It is
-	// read again for each connection. Default: none is shown.
+	// ClientCert is a file with the certificate, in PEM, that the gateway shows to the server. It
+	// is read again for each connection. Default: none is shown.
 	ClientCert string `json:"client_cert,omitempty"`
 
 	// ClientKey is the file with the key of ClientCert. Required with it.
@@ -94,8 +135,8 @@ type builtCluster struct {
 	files   []*secret.File  // that have passwords
 }
 
-// build checks the block and resolves its secrets. It connects to nothing. Errors show no address that
-// may have a password.
+// build checks the block and resolves its secrets. It connects to nothing. Errors show no address
+// that may have a password.
 func (c *Cluster) build(logger *zap.Logger) (built builtCluster, err error) {
 	if c == nil {
 		return built, nil
@@ -215,7 +256,8 @@ func (c *Cluster) sentinel(config *valkey.Config, text *addressText) error {
 	case s.Master == "" || len(s.Addresses) == 0:
 		return errors.New("want the name of the master, and the addresses of the Sentinels")
 	case len(config.Addresses) > 1 || len(config.Addresses) == 1 && config.Addresses[0] != s.Master:
-		return fmt.Errorf("the Sentinels know the address of the server: in valkey write the name of the master as the host (valkey://USER:PASSWORD@%s), or leave valkey out if there is no login", s.Master)
+		return fmt.Errorf("the Sentinels know the address of the server: "+
+			"in valkey write the name of the master as the host (valkey://USER:PASSWORD@%s), or leave valkey out if there is no login", s.Master)
 	}
 	config.Addresses = nil
 	for _, address := range s.Addresses {
@@ -241,34 +283,6 @@ func (c *Cluster) sentinel(config *valkey.Config, text *addressText) error {
 	if value.File() != nil {
 		text.files = append(text.files, value.File())
 		config.ReadSentinelPassword = func() (string, error) { return value.Value(), nil }
-	}
-	return nil
-}
-
-// checkShared refuses budgets that are too large for a cluster. They were parsed before.
-func checkShared(a *App, runtime *runtimekeys.Block) error {
-	named := []Tenant{{Name: "gateway", Allowance: a.Allowance}}
-	if runtime != nil {
-		runtime.MaxBudget = limits.MaxSharedBudget
-		named = append(named, Tenant{Name: "runtime_keys", Allowance: a.RuntimeKeys.Allowance})
-	}
-	for _, t := range a.Tenants {
-		named = append(named, Tenant{Name: fmt.Sprintf("tenant %q", t.Name), Allowance: t.Allowance})
-	}
-	for _, k := range a.Keys {
-		if len(k.Budgets) > 0 {
-			named = append(named, Tenant{Name: fmt.Sprintf("key %q", k.Name), Allowance: k.Allowance})
-		}
-	}
-	for _, r := range a.Roles {
-		named = append(named, Tenant{Name: fmt.Sprintf("role %q", r.Name), Allowance: r.Allowance})
-	}
-	for _, n := range named {
-		for _, text := range n.Budgets {
-			if b, err := limits.ParseBudget(text); err != nil || b.Limit > limits.MaxSharedBudget {
-				return errors.Join(err, fmt.Errorf("%s: budget %q: in a cluster a budget is at most 9000000usd, or 9000000000M tokens", n.Name, text))
-			}
-		}
 	}
 	return nil
 }
