@@ -811,6 +811,7 @@ var arrows = []arrow{
 	{"tests/desktops", "tests/desktop", "X servers, and a form on them"},
 	{"tests/desktops", "websocket", "a person beside an agent"},
 	{"tests/desktops", "tests/process", "runs VNC servers and the gateway"},
+	{"tests/core", "tests/process", "starts a gateway, counts checks"},
 	{"tests/container", "tests/process", "counts checks, free ports"},
 	{"tests/desktops", "internal/framebuffer", "decodes what real servers send"},
 	{"tests/desktops", "internal/rfb", "the handshake with them"},

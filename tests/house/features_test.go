@@ -73,6 +73,7 @@ var closures = []closure{
 	{"internal/vncrelay", 15, 25_300, "viewers of all kinds, without Caddy"},
 	{"internal/modelcall", 51, 64_000, "a chat, without the endpoints"},
 	{"internal/toolcall", 28, 32_200, "a call of a tool, without the endpoints"},
+	{"caddymodule/core", 81, 106_500, "a build without features"},
 	{"handlers", 59, 80_500, "all endpoints"},
 	{"handlers/console", 76, 103_400, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
