@@ -4,6 +4,7 @@
 #             SHA256SUMS
 # make dist-test  makes a release twice, in two folders, and compares; compiles all once more
 # make test   everything: checks, tests, build, real SDKs, clients and viewers (see .ci/suites)
+# make features  the core built with each feature alone, and started
 # make clients  the coding clients and libraries that make test does not run
 # make cluster  three gateways as one on this machine, with Redis or Valkey, Sentinels, PostgreSQL and a
 #               balancer, to try out
@@ -45,7 +46,7 @@ SEED ?= 1
 MUTATEFLAGS ?=
 GOVULNCHECK := v1.9.0
 
-.PHONY: build run dist dist-test test cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
+.PHONY: build run dist dist-test test features cluster cluster-test clients browser pictures bench scale soak faults halfsent fuzz mutate vuln licenses fmt clean
 
 build:
 	cd tests/tools && go run ./mkcaddy -manifest ../../xcaddy.json -o ../../caddy
@@ -61,6 +62,10 @@ dist-test:
 
 test:
 	@./.ci/suites
+
+# Each build takes a quarter of a minute.
+features:
+	@./.ci/suites features
 
 cluster: build
 	go run ./tests/cluster -caddy ./caddy

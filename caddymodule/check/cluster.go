@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"net"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 // dialCluster tries the engines of the cluster and looks at their settings.
 func dialCluster(c *inspected) []Finding {
-	if c.Cluster() == nil {
+	if offline.Cluster(c.Config) == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
@@ -27,7 +28,7 @@ func dialCluster(c *inspected) []Finding {
 
 // checkEngineTLS warns of connections to the engines that others on the way can read or change.
 func checkEngineTLS(c *inspected) (found []Finding) {
-	cluster := c.Cluster()
+	cluster := offline.Cluster(c.Config)
 	if cluster == nil {
 		return nil
 	}
@@ -50,11 +51,11 @@ func checkEngineTLS(c *inspected) (found []Finding) {
 }
 
 func dialDatabase(ctx context.Context, c *inspected) Finding {
-	subject := "cluster " + c.Cluster().Name + ": PostgreSQL"
+	subject := "cluster " + offline.Cluster(c.Config).Name + ": PostgreSQL"
 	failed := func(err error) Finding {
 		return Finding{Failure, subject, "it cannot be reached: " + c.Hide(postgres.Explain(err).Error()), "Check the address, the login, pg_hba.conf and the network."}
 	}
-	db, err := postgres.Open(c.Cluster().Database)
+	db, err := postgres.Open(offline.Cluster(c.Config).Database)
 	if err != nil {
 		return failed(err)
 	}
@@ -84,11 +85,11 @@ const oldestPostgres = 150_000
 
 // dialEngine looks at the settings of Valkey or Redis, as a gateway does when it starts.
 func dialEngine(ctx context.Context, c *inspected) []Finding {
-	subject := "cluster " + c.Cluster().Name + ": Valkey"
-	client := valkey.New(c.Cluster().Engine)
+	subject := "cluster " + offline.Cluster(c.Config).Name + ": Valkey"
+	client := valkey.New(offline.Cluster(c.Config).Engine)
 	defer client.Close()
 	// The key leads to the shard that has the keys of the cluster.
-	server, err := client.Inspect(ctx, "{gh:"+c.Cluster().Name+"}")
+	server, err := client.Inspect(ctx, "{gh:"+offline.Cluster(c.Config).Name+"}")
 	switch {
 	case errors.Is(err, valkey.ErrUnavailable):
 		return []Finding{{Failure, subject, "it cannot be reached: " + c.Hide(err.Error()), "Check the address, the login and the network."}}

@@ -42,7 +42,7 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Cluster() == nil {
+	if offline.Cluster(c) == nil {
 		return nil, errors.New("the configuration has no cluster block: it says where to move everything")
 	}
 	dir := i.From
@@ -62,15 +62,15 @@ func (i *Import) Run(ctx context.Context) (Report, error) {
 		return nil, err
 	}
 	defer func() { _ = st.Close() }()
-	db, err := postgres.Open(c.Cluster().Database)
+	db, err := postgres.Open(offline.Cluster(c).Database)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	engine := valkey.New(c.Cluster().Engine)
+	engine := valkey.New(offline.Cluster(c).Engine)
 	defer engine.Close()
 	moved, err := clusterimport.Run(ctx, clusterimport.Source{Store: st, Storage: storage},
-		clusterimport.Target{DB: db, Engine: engine, Cluster: c.Cluster().Name, Schemas: cluster.Schemas, Keep: c.Retention.OrDefault().Age}, i.Options)
+		clusterimport.Target{DB: db, Engine: engine, Cluster: offline.Cluster(c).Name, Schemas: cluster.Schemas, Keep: c.Retention.OrDefault().Age}, i.Options)
 	if err != nil {
 		return nil, errors.New(c.Hide(postgres.Explain(err).Error()))
 	}

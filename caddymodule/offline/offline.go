@@ -15,18 +15,23 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/inspect"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 )
 
-// inspect, if set, takes each configuration that is provisioned. Only Load sets it, in a process that
-// serves nothing.
-var inspect func(Config)
+// What a configuration says.
+type (
+	Config    = inspect.Config
+	MCPServer = inspect.MCPServer
+	Tenant    = inspect.Tenant
+	Key       = inspect.Key
+)
 
-// Provisioned is called by the app when it is provisioned. It does nothing outside of Load.
-func Provisioned(config func() Config) {
-	if inspect != nil {
-		inspect(config())
-	}
+// Cluster returns what the gateway shares with others, nil if it is the only one.
+func Cluster(c *inspect.Config) *cluster.Config {
+	shared, _ := c.Built.Cluster.(*cluster.Config)
+	return shared
 }
 
 // ErrNoApp is the error of a configuration without our global option.
@@ -37,7 +42,7 @@ type ProvisionError struct{ error }
 
 // Load provisions the configuration of a file. The adapter "" is caddyfile, and none for .json. It
 // returns the adapter's warnings also with an error.
-func Load(path, adapter string) (*Config, []caddyconfig.Warning, error) {
+func Load(path, adapter string) (*inspect.Config, []caddyconfig.Warning, error) {
 	config, warnings, err := adapted(path, adapter)
 	if err != nil {
 		return nil, warnings, err
@@ -75,9 +80,10 @@ func adapted(path, adapter string) (*caddy.Config, []caddyconfig.Warning, error)
 	return config, warnings, caddy.StrictUnmarshalJSON(caddy.RemoveMetaFields(text), config)
 }
 
-// provision loads the modules of a configuration as caddy validate does, and starts nothing. Logs are
-// not opened, and Caddy's storage is an empty one: nothing is created where the server has its files.
-func provision(config *caddy.Config) (c *Config, err error) {
+// provision loads the modules of a configuration as caddy validate does, and starts nothing. Logs
+// are not opened, and Caddy's storage is an empty one: nothing is created where the server has its
+// files.
+func provision(config *caddy.Config) (c *inspect.Config, err error) {
 	dir, err := os.MkdirTemp("", "gatehouse-check-")
 	if err != nil {
 		return nil, err
@@ -100,8 +106,7 @@ func provision(config *caddy.Config) (c *Config, err error) {
 		}
 	}
 	config.Logging.Sink = nil
-	inspect = func(provisioned Config) { c = &provisioned }
-	defer func() { inspect = nil }()
+	defer inspect.Take(func(provisioned *inspect.Config) { c = provisioned })()
 	if err := caddy.Validate(config); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonschema"
@@ -93,7 +94,7 @@ type writer struct {
 
 func newWriter() *writer {
 	w := &writer{comments: map[string]map[string]string{}, names: map[reflect.Type][]string{}}
-	w.maker = &jsonschema.Maker{Path: "#/$defs/", Types: types, Field: field, Describe: w.describe}
+	w.maker = &jsonschema.Maker{Path: "#/$defs/", Types: types, Field: field, Describe: w.describe, Beside: beside}
 	return w
 }
 
@@ -106,6 +107,17 @@ func (w *writer) inline(t reflect.Type, key string) schema {
 	required, _ := of["required"].([]string)
 	of["required"] = append(required, key)
 	return schema{"if": schema{"type": "object", "properties": schema{key: name}, "required": []string{key}}, "then": ref}
+}
+
+// beside returns what features add to the core's blocks.
+func beside(t reflect.Type) []reflect.Type {
+	switch t {
+	case reflect.TypeFor[core.Settings]():
+		return core.Types(core.InApp)
+	case reflect.TypeFor[core.VNCSettings]():
+		return core.Types(core.InVNC)
+	}
+	return nil
 }
 
 // describe returns the comment of a type or of a field of it. Packages without a source have none.

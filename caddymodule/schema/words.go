@@ -44,7 +44,7 @@ var words = map[string][]string{
 	"GuardRule.Guardrail":        {string(guardrail.Deny), string(guardrail.Redact)},
 	"GuardRule.Detector":         texts(guardrail.Detectors()),
 	"GuardWebhook.OnFailure":     {"open", "closed"},
-	"VNC.OnConflict":             {"refuse", "replace", "share"},
+	"VNCSettings.OnConflict":     {"refuse", "replace", "share"},
 }
 
 func texts[T ~string](words []T) (all []string) {

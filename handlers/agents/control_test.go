@@ -15,7 +15,8 @@ import (
 
 func TestTheInputOfAWorkstationIsTakenAndReturnedByThoseWhoMay(t *testing.T) {
 	g := handlerstest.Start(t, handlerstest.Setup{Workstations: true, OnConflict: desktop.Share, Features: func(c gateway.Core) []gateway.Feature {
-		return []gateway.Feature{agents.Feature(c, mcp.New(c, nil), screen.Limits{})}
+		tools := []gateway.Feature{mcp.New(c, nil).Feature()}
+		return append(tools, agents.Feature(c, tools, screen.Limits{}))
 	}})
 	host := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))
 	second := handlerstest.Open(t, g, handlerstest.Call(t, g, "POST", "/v1/workstations/desk1/vnc", "connect", ""))

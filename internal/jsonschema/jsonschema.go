@@ -31,6 +31,8 @@ type Maker struct {
 	Field func(of reflect.Type, f reflect.StructField) Schema
 	// Describe returns what is said of a field or, with the name "", of a type. It may be nil.
 	Describe func(of reflect.Type, name string) string
+	// Beside returns the structs whose members a struct has beside its own. It may be nil.
+	Beside func(reflect.Type) []reflect.Type
 	// Written makes schemas of what encoding/json writes, where a nil pointer is null.
 	Written bool
 
@@ -189,6 +191,11 @@ func (m *Maker) members(t reflect.Type, add func(name string, s Schema, always b
 			s = m.Of(f.Type.Elem())
 		}
 		add(name, m.describe(s, t, f.Name), !leftOut)
+	}
+	if m.Beside != nil {
+		for _, other := range m.Beside(t) {
+			m.members(other, add)
+		}
 	}
 }
 

@@ -24,12 +24,8 @@ type closure struct {
 	what            string
 }
 
-// plugs is the package that brings all features with it: it may import their entries, and what is
-// in inGateway, which makes them features of a gateway.
-const (
-	plugs     = "caddymodule"
-	inGateway = "internal/features/"
-)
+// plugs is the package that brings all features with it: it may import their entries.
+const plugs = "caddymodule"
 
 // lineSlack returns how far a bound of lines may be above what there is. It leaves room for small
 // changes, and none for what a cut has won.
@@ -65,7 +61,7 @@ func wrongImports(imports map[string]map[string]bool, table []feature, excepted 
 			crossing := [2]string{from, to}
 			switch {
 			case imported == "" || imported == importer || slices.Contains(byName[importer].uses, imported):
-			case from == plugs && (to == byName[imported].entry || strings.HasPrefix(to, inGateway)):
+			case from == plugs && to == byName[imported].entry:
 			case slices.Contains(excepted, crossing):
 				used[crossing] = true
 			default:
@@ -204,7 +200,7 @@ func TestPackagesReachNoMoreThanTheirClosures(t *testing.T) {
 
 func TestAnImportOfAFeatureIsFound(t *testing.T) {
 	table := []feature{
-		{name: "one", folders: []string{"a", "b/one", inGateway + "one"}, entry: "a"},
+		{name: "one", folders: []string{"a", "b/one"}, entry: "a"},
 		{name: "two", folders: []string{"b"}, uses: []string{"one"}},
 	}
 	for _, c := range []struct {
@@ -216,8 +212,6 @@ func TestAnImportOfAFeatureIsFound(t *testing.T) {
 		{"a", "a/below", nil, ""},
 		{"b", "b/one", nil, ""},
 		{plugs, "a", nil, ""},
-		{plugs, inGateway + "one", nil, ""},
-		{"core", inGateway + "one", nil, `core (core) imports internal/features/one of the feature "one": it must not`},
 		{"core", "above", nil, ""},
 		{"core", "a/below", [][2]string{{"core", "a/below"}}, ""},
 		{"core", "a", nil, `core (core) imports a of the feature "one": it must not`},

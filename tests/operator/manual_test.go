@@ -62,6 +62,8 @@ var notRun = []exception{
 	{"README.md", "$ make run", "starts the gateway"},
 	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
 	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},
+	{"docs/build.md", "xcaddy build", "builds the program: tests/core builds one of the core"},
+	{"docs/build.md", "its feature is not in this build", "tests/core looks for it"},
 	{"docs/cluster.md", "maxmemory-policy noeviction", "options of Valkey: caddy gatehouse check --dial asks for them"},
 	{"docs/cluster.md", "ledger.csv", "moves a ledger by the programs of two databases"},
 	{"docs/compatibility.md", "X-Gatehouse-Left-Out", "a header of an answer: tests/api/left_out_test.go"},

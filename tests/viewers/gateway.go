@@ -51,14 +51,7 @@ const caddyfile = `{
 			domain ` + domain + `
 			port %[2]d
 			vncauth %[4]s
-			session {
-				record on
-			}
-			record {
-				recipient %[8]s
-				replay_identity {env.` + identityEnv + `}
-			}
-%[3]s			workstation ` + testCard + ` {
+%[8]s%[3]s			workstation ` + testCard + ` {
 				test_card
 			}
 		}
@@ -79,12 +72,23 @@ http://:%[1]d {
 }
 `
 
+// recording records all sessions. It takes the public key of who reads them.
+const recording = `			session {
+				record on
+			}
+			record {
+				recipient %s
+				replay_identity {env.` + identityEnv + `}
+			}
+`
+
 type gateway struct {
 	*desktop.Program
-	port   int    // of the VNC addresses
-	origin string // of the HTTP site
-	ca     string // file of the root certificate
-	key    string
+	port    int // of the VNC addresses
+	records bool
+	origin  string // of the HTTP site
+	ca      string // file of the root certificate
+	key     string
 }
 
 // node is what a gateway of a cluster has more than one alone.
@@ -93,6 +97,7 @@ type node struct {
 	global, options string
 	ca              string // file of the root certificate; "": where StartCaddy has it
 	key             string // "": a new one
+	core            bool   // the build has no recordings
 }
 
 // startGateway returns when the HTTP site and the VNC listener answer.
@@ -102,7 +107,7 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 		return nil, err
 	}
 	g := &gateway{
-		port: cmp.Or(n.port, port), origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
+		port: cmp.Or(n.port, port), records: !n.core, origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
 		ca: cmp.Or(n.ca, process.RootCA(dir)), key: cmp.Or(n.key, process.Secret()),
 	}
 	option := "off"
@@ -119,7 +124,11 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 		blocks += fmt.Sprintf("\t\t\tworkstation %s 127.0.0.1:%d {\n\t\t\t\tpassword {env.%s}\n\t\t\t}\n", d.Name, d.Port, variable)
 		env = append(env, variable+"="+d.Password)
 	}
-	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options, identity.Recipient())
+	record := ""
+	if g.records {
+		record = fmt.Sprintf(recording, identity.Recipient())
+	}
+	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options, record)
 	p, err := process.StartCaddy(ctx, caddy, dir, text, env, func() error { return g.ready(ctx) })
 	g.Program = &desktop.Program{Process: p}
 	return g, err

@@ -3,7 +3,7 @@
 // Command viewers drives real VNC viewers through a built gateway against real VNC servers, and
 // checks what a person in front of them would see.
 //
-//	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-cluster] [-v]
+//	go run ./tests/viewers -caddy ./caddy [-only REGEXP] [-results FILE] [-cluster] [-core] [-v]
 //
 // It starts Xtigervnc and x11vnc, each with a desktop of known colours, and the gateway before
 // them. Each viewer gets its own screen (Xvfb with a window manager), an address from the API, and
@@ -45,7 +45,11 @@ func main() {
 	flag.StringVar(&p.tight, "xtightvncviewer", "xtightvncviewer", "TightVNC's viewer")
 	flag.IntVar(&o.port, "port", 5900, "the port of the VNC addresses")
 	flag.StringVar(&o.keep, "keep", "", "a folder for pictures of the screens of viewers that fail")
-	flag.BoolVar(&o.cluster, "cluster", false, "view through two gateways that share Redis and PostgreSQL, behind a balancer")
+	gateway := func(name string) func(string) error {
+		return func(string) error { o.gateway = name; return nil }
+	}
+	flag.BoolFunc("cluster", "view through two gateways that share Redis and PostgreSQL, behind a balancer", gateway("cluster"))
+	flag.BoolFunc("core", "the gateway is a build of the core, which records nothing", gateway("core"))
 	flag.BoolVar(&o.verbose, "v", false, "show every check, not only those of a viewer that fails")
 	process.Main("viewers", "viewers", func(ctx context.Context, flags process.Options) (bool, error) {
 		o.Options = flags
@@ -59,7 +63,7 @@ type options struct {
 	port    int // of the VNC addresses
 	keep    string
 	verbose bool
-	cluster bool
+	gateway string // "": one; "cluster": two; "core": a build of the core alone
 }
 
 // run drives all viewers that match. Those that need VNC authentication have their own gateway.
@@ -102,8 +106,8 @@ func (o options) runSome(ctx context.Context, dir string, desktops []*desktop.De
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return false, err
 	}
-	if !o.cluster {
-		g, err := startGateway(ctx, o.Caddy, dir, o.port, desktops, vncAuth, node{})
+	if o.gateway != "cluster" {
+		g, err := startGateway(ctx, o.Caddy, dir, o.port, desktops, vncAuth, node{core: o.gateway == "core"})
 		if err != nil {
 			return false, err
 		}

@@ -24,6 +24,9 @@ import (
 // as it was again. The viewer has chosen pixels and encodings.
 func recorded(ctx context.Context, s *session) {
 	s.end()
+	if !s.gateway.records {
+		return
+	}
 	before := s.desktop.Shown
 	shown := []desktop.Scene{before, changed(before), before}
 	var fbs []byte

@@ -12,8 +12,9 @@ import (
 )
 
 // Feature makes the desktops that agents use, with their bounds. Open ones outlive a configuration.
-// The MCP servers get the one that is built in for desktops.
-func Feature(c gateway.Core, servers *mcp.Servers, bounds screen.Limits) gateway.Feature {
+// The MCP servers, which are one of the features before, get the one that is built in for desktops.
+func Feature(c gateway.Core, before []gateway.Feature, bounds screen.Limits) gateway.Feature {
+	servers := mcp.Of(before)
 	open := gateway.Kept(c.Slots, func() *screen.Screens { return screen.New(vncrelay.DialWorkstation) })
 	screens := &screencall.Screens{
 		Tools: &servers.Calls, Workstations: c.VNC.Workstations, Issuer: c.VNC.IssuerOf,

@@ -43,6 +43,16 @@ func New(c gateway.Core, servers *toolserver.Servers) *Servers {
 	return s
 }
 
+// Of returns the servers of a configuration, which are one of its features.
+func Of(all []gateway.Feature) *Servers {
+	for _, f := range all {
+		if s, ok := f.Offers.(*Servers); ok {
+			return s
+		}
+	}
+	panic("mcp: there is no feature MCP") // a fault of who put the features together
+}
+
 // Feature returns the servers as a feature. What is known of their health outlives a configuration.
 func (s *Servers) Feature() gateway.Feature {
 	up := metrics.NewGauge("mcp_server_up", "1 if an MCP server works, 0 since its requests failed; servers that were asked.",

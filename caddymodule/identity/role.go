@@ -1,0 +1,143 @@
+// Package identity is what the configuration says of people and programs with tokens of identity
+// providers: roles and identities.
+package identity
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
+)
+
+//go:embed *.go
+var sources embed.FS
+
+func init() { core.Register("identity", func() core.Feature { return new(Feature) }, sources) }
+
+// Feature is the members of the app.
+type Feature struct {
+	// Roles are what people and programs may do whom an identity names. Default: none.
+	Roles []Role `json:"roles,omitempty"`
+
+	// Identities are the identity providers whose tokens are good here. Default: none.
+	Identities []Identity `json:"identities,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{
+		"role":     caddykit.Listed(&f.Roles, (*Role).read),
+		"identity": caddykit.Listed(&f.Identities, (*Identity).read),
+	}
+}
+
+// Build implements [core.Feature].
+func (f *Feature) Build(b *core.Build) error {
+	config, err := f.build(b)
+	if config == nil || err != nil {
+		return err
+	}
+	b.MaxBody(config.MaxBody())
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return people.Feature(c, config) })
+	return nil
+}
+
+// Role is what people and programs may do whom an identity provider names: a key without a secret.
+// Limits of a role are those of each person; those of its tenant are for all.
+type Role struct {
+	// Name is what the rules of identities give. Required, and that of no key.
+	Name string `json:"name"`
+
+	core.Rights
+}
+
+// read reads one role, with the options of a key but for its secrets, its end and session:
+//
+//	role NAME {
+//		scopes SCOPE…
+//		tenant NAME
+//		models PATTERN…
+//		…
+//	}
+func (r *Role) read(d *caddyfile.Dispenser) error {
+	if !d.AllArgs(&r.Name) {
+		return d.ArgErr()
+	}
+	return r.Rights.Options().Block(d)
+}
+
+// roles checks the roles.
+func (f *Feature) roles(b *core.Build) (all []people.Role, err error) {
+	tenants, err := b.TenantTools()
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]bool{}
+	for _, k := range b.Settings.Keys {
+		named[k.Name] = true
+	}
+	for _, r := range f.Roles {
+		if named[r.Name] {
+			return nil, fmt.Errorf("role %q: a key or another role has this name", r.Name)
+		}
+		named[r.Name] = true
+		role, err := buildRole(b, &r, tenants)
+		if err != nil {
+			return nil, fmt.Errorf("role %q: %w", r.Name, err)
+		}
+		if err := b.Made(role.Key.Tenant); err != nil {
+			return nil, err
+		}
+		if err := b.Guard(b.Config.Guardrails.Keys, r.Name, r.Guardrails); err != nil {
+			return nil, fmt.Errorf("role %q: %w", r.Name, err)
+		}
+		b.Budgets(fmt.Sprintf("role %q", r.Name), r.Allowance)
+		all = append(all, role)
+	}
+	return all, nil
+}
+
+func buildRole(b *core.Build, r *Role, tenants map[string]pattern.List) (out people.Role, err error) {
+	tenant := core.TenantOf(r.Rights)
+	out = people.Role{Name: r.Name, Models: r.Models, Tools: r.MCP, ToolsOfItsTenant: tenants[tenant]}
+	out.Key = keys.Key{Tenant: tenant, HostedTools: r.HostedTools, AllTenants: r.AllTenants}
+	switch out.Key.Scopes, err = keys.ParseScopes(r.Scopes); {
+	case err != nil:
+		return out, err
+	case out.Key.Scopes == 0:
+		return out, errors.New("scopes: at least one")
+	case out.Key.Has(keys.KeysManage):
+		return out, errors.New("scopes: keys:manage is not for roles: keys that somebody makes would outlive the person's token")
+	case !keys.ValidTenant(r.Name):
+		return out, errors.New("its name: want up to 64 letters, digits and . _ @ -, a letter or digit first")
+	case !keys.ValidTenant(tenant):
+		return out, fmt.Errorf("tenant %q: want letters, digits and . _ @ -", tenant)
+	}
+	for _, text := range r.Models {
+		if err := pattern.Valid(text); err != nil {
+			return out, fmt.Errorf("models: %w", err)
+		}
+	}
+	if err := b.CheckTools(r.MCP); err != nil {
+		return out, err
+	}
+	if out.Limits, err = core.Subject(r.Allowance, "role"); err != nil {
+		return out, err
+	}
+	if err := out.Limits.Check(); err != nil {
+		return out, err
+	}
+	if out.Caps, err = r.Caps.Resolve(); err != nil {
+		return out, err
+	}
+	out.Unpriced, err = core.ParseUnpriced(r.Unpriced)
+	return out, err
+}
