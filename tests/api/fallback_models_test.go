@@ -38,28 +38,3 @@ func TestFurtherModelsAreNotLeftToTheProvider(t *testing.T) {
 		t.Errorf("another provider got %+v", sent)
 	}
 }
-
-// The main example of OpenRouter's guide has no model.
-func TestTheFirstOfModelsIsTheModel(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, path := range []string{harness.ResponsesV1, harness.ResponsesRouter, harness.ChatV1, harness.ChatRouter} {
-		content := `"input":"x"`
-		if path == harness.ChatV1 || path == harness.ChatRouter {
-			content = `"messages":[{"role":"user","content":"x"}]`
-		}
-		h.Provider.Fake.Reset()
-		a := h.Client.Post(path, "full", `{"models":["fake/err-500","fake/echo"],`+content+`}`)
-		if a.Status != 200 || harness.At(harness.Parse(t, a.Body), "model") != "fake/echo" {
-			t.Errorf("%s: %d %s", path, a.Status, a.Body)
-		}
-		sent := h.Provider.Fake.Requests() // err-500 may be cooling
-		if body := string(sent[len(sent)-1].Body); body != `{`+content+`,"model":"echo"}` {
-			t.Errorf("%s: the provider got %s", path, body)
-		}
-		if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "model") != "fake/err-500" {
-			t.Errorf("%s: row %v", path, row)
-		}
-		a = h.Client.Post(path, "full", `{"models":["openai/other","fake/echo"],`+content+`}`)
-		harness.WantRefusal(t, path, a, 404, "model_not_found")
-	}
-}
