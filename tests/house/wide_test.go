@@ -68,7 +68,7 @@ var wide = []row{
 	{"internal/keys: wide comments", 13},
 	{"internal/limits/sqlite: wide comments", 3},
 	{"internal/limits/valkey: wide code", 1},
-	{"internal/limits/valkey: wide comments", 94},
+	{"internal/limits/valkey: wide comments", 92},
 	{"internal/limits: wide comments", 14},
 	{"internal/mcp/builtin: wide code", 1},
 	{"internal/mcp/builtin: wide comments", 4},
