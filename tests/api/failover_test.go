@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -92,32 +91,6 @@ func command(h *harness.Gateway, args ...string) string {
 		h.T.Fatalf("%v: %s", err, out)
 	}
 	return string(out)
-}
-
-// DESIGN: what the caller is told is the gateway's table, with the shortest pause.
-func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{}, map[string][]string{
-		"limited": {"after-9-err-429", "after-7-err-429"}, "broken": {"after-none-err-503", "err-502"}, "locked": {"err-401", "err-403"},
-		"refused": {"too-long", "echo"},
-	})
-	for alias, c := range map[string]struct {
-		status int
-		code   string
-		retry  int // the least Retry-After, in seconds; the gateway's own is spread
-		again  string
-	}{
-		"limited": {429, "upstream_rate_limited", 7, ""}, "broken": {502, "upstream_error", 10, ""}, "locked": {502, "upstream_auth_error", 60, "false"},
-		"refused": {400, "context_length_exceeded", 0, "false"},
-	} {
-		for _, more := range []string{"", `,"stream":true`} {
-			a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, more))
-			harness.WantRefusal(t, alias, a, c.status, c.code)
-			wantHeaders(t, a, "X-Should-Retry", c.again)
-			if n, _ := strconv.Atoi(a.Header.Get("Retry-After")); n < c.retry || n > 2*c.retry || c.code == "upstream_rate_limited" && n > 7 {
-				t.Errorf("%s: Retry-After %q, want at least %d", alias, a.Header.Get("Retry-After"), c.retry)
-			}
-		}
-	}
 }
 
 func TestASessionStaysAtItsTarget(t *testing.T) {
