@@ -64,7 +64,7 @@ func TestNoOddityOfAnthropicCountsAsSuccess(t *testing.T) {
 			o = oddities[name]
 		}
 		t.Run(name, func(t *testing.T) {
-			for _, path := range modelPaths {
+			for _, path := range translatedPaths(name) {
 				oddCall(h, t, name, path, "", o, o.chat)
 				oddCall(h, t, name, path, harness.Streaming, o, o.chatStream)
 			}
