@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,41 +183,6 @@ func TestCallAdmittedWhileGivingUpHoldsNothing(t *testing.T) {
 			wantInUse(t, g, "key:a", 0, 0)
 		}
 	})
-}
-
-func TestConcurrentCallsStayWithinTheLimits(t *testing.T) {
-	g := limits.NewConcurrencyLimiter()
-	key, everybody := withConcurrency("key:a", 4, 20, time.Minute), withConcurrency("gateway", 6, 100, time.Minute)
-	var in, most, turned atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 300 {
-		wg.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(i), 0))
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if random.IntN(3) == 0 {
-				go cancel()
-			}
-			subjects := []limits.Subject{key, everybody}
-			if i%2 == 0 {
-				subjects[0].Name = "key:b"
-			}
-			p, busy, err := g.AcquireWait(ctx, subjects)
-			if busy != nil || err != nil {
-				turned.Add(1)
-				return
-			}
-			n := in.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-			}
-			in.Add(-1)
-			p.Release()
-		})
-	}
-	wg.Wait()
-	if most.Load() > 6 || most.Load() == 0 || limits.Pools(g) != 0 {
-		t.Errorf("at most %d under way, %d refused, %d subjects still held", most.Load(), turned.Load(), limits.Pools(g))
-	}
 }
 
 // A permit that someone else times out stops waiting at once.

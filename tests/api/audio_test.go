@@ -115,74 +115,10 @@ func TestSpeechAsEventsIsPaidByItsUsage(t *testing.T) {
 	}
 }
 
-func TestSpeechWithoutUsageIsPaidByTheSecond(t *testing.T) {
-	h := startAudio(t, harness.Setup{})
-	for _, format := range []string{"pcm", "wav", "mp3"} {
-		a := h.Client.Post(speechV1, "chat", speak("fake/crlf", "ten and ten characte", `,"response_format":"`+format+`"`))
-		row := h.Records.Row(a.Header.Get("X-Request-Id"))
-		want := map[string]string{"pcm": "2000", "wav": "2000", "mp3": "2016"}[format]
-		if got := harness.At(row, "audio_ms"); got != harness.Number(want) || harness.At(row, "usage_source") != "estimated" {
-			t.Errorf("%s: row %v", format, row)
-		}
-	}
-}
-
-func TestAHardBudgetReservesWhatSpeechCanCost(t *testing.T) {
-	h := startAudio(t, harness.Setup{Keys: harness.Key("chat", "budget 0.00015usd/day")})
-	harness.WantRefusal(t, speechV1, h.Client.Post(speechV1, "chat", speak("fake/echo", "elevenchara", "")), 402, "budget_exceeded")
-	unbounded := h.Client.Post(speechV1, "chat", speak("fake/crlf", "a", ""))
-	harness.WantRefusal(t, speechV1, unbounded, 402, "cannot_be_priced")
-	if !strings.Contains(string(unbounded.Body), "fake/crlf") {
-		t.Errorf("%s", unbounded.Body)
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Fatalf("the provider got %d requests", n)
-	}
-	if a := h.Client.Post(speechV1, "chat", speak("fake/echo", "äöüßéàñ世界🙂", "")); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-}
-
-func TestAHardBudgetKnowsTheFieldsOfSpeechAlone(t *testing.T) {
-	h := startAudio(t, harness.Setup{Keys: harness.Key("chat", "budget 1usd/day") + harness.Key("full", "")})
-	for more, status := range map[string]int{
-		`,"n":9`: 402, `,"text":"much more"`: 402, `,"messages":[]`: 402, `,"speed":1.5,"instructions":"calm","response_format":"pcm"`: 200,
-	} {
-		if a := h.Client.Post(speechV1, "chat", speak("fake/echo", "x", more)); a.Status != status {
-			t.Errorf("%s: %d %s", more, a.Status, a.Body)
-		}
-		if a := h.Client.Post(speechV1, "full", speak("fake/echo", "x", more)); a.Status != 200 {
-			t.Errorf("%s without a budget: %d %s", more, a.Status, a.Body)
-		}
-	}
-}
-
 func TestSpeechFailsOverUntilItsFirstByte(t *testing.T) {
 	h := startAudio(t, harness.Setup{Options: "alias talk fake/err-500 fake/no-answer fake/empty fake/echo"})
 	a := h.Client.Post(speechV1, "chat", speak("talk", "abcd", ""))
 	if a.Status != 200 || len(a.Body) == 0 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-}
-
-func TestSpeechIsRefusedByName(t *testing.T) {
-	h := startAudio(t, harness.Setup{Options: "guardrail safe {\ndeny email\n}\nguardrails safe"})
-	for _, c := range []struct {
-		path, key, body string
-		status          int
-		code            string
-	}{
-		{speechV1, "models", speak("fake/echo", "a", ""), 403, "insufficient_scope"},
-		{speechV1, "chat", speak("fake/unheard", "a", ""), 404, "model_not_found"},
-		{speechV1, "chat", `{"model":"fake/echo"}`, 400, "missing_required_parameter"},
-		{speechOR, "chat", `{"model":"fake/echo","input":["a"]}`, 400, "invalid_value"},
-		{speechV1, "chat", speak("fake/echo", "write to ann@example.com", ""), 422, "guardrail_blocked"},
-		{speechV1, "chat", speak("fake/echo", "a", `,"instructions":"like ann@example.com"`), 422, "guardrail_blocked"},
-		{speechV1, "chat", speak("fake/err-429", "a", ""), 429, "upstream_rate_limited"},
-		{speechV1, "chat", speak("fake/not-json-200", "a", ""), 502, "upstream_error"},
-		{speechV1, "chat", speak("fake/error-200", "a", ""), 502, "upstream_error"},
-	} {
-		harness.WantRefusal(t, c.path, h.Client.Post(c.path, c.key, c.body), c.status, c.code)
-	}
-	harness.WantRefusal(t, "chat", h.Client.Post(harness.ChatV1, "chat", harness.Chat("fake/echo", "")), 404, "model_not_callable")
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -101,48 +100,6 @@ func TestALargeBodyArrivesUnchangedButForTheModel(t *testing.T) {
 		up := h.Provider.Request(i + 1)
 		if up.BodyBytes != int64(len(want)) || up.BodySHA256 != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s: %d bytes arrived, want %d", path, up.BodyBytes, len(want))
-		}
-	}
-}
-
-// routerOnly are request fields that only OpenRouter knows.
-const routerOnly = `,"provider":{"order":["A"]},"plugins":[{"id":"web"}],"transforms":["middle-out"],"top_a":0.5,"session_id":"s",` +
-	`"trace":{"a":1},"usage":{"include":true},"cache_control":{"type":"ephemeral"},"image_config":{},"debug":{},"include_reasoning":true,` +
-	`"stop_server_tools_when":[],"reasoning":{"effort":"low"}`
-
-func TestOpenRouterFieldsReachOpenRouterAndNoOtherProvider(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte("{"+routerOnly[1:]+"}"), &fields); err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, path := range []string{harness.ChatV1, harness.ChatRouter} {
-		for _, provider := range []string{"fake", "router"} {
-			further := ""
-			if provider == "fake" { // a router's preferences are for the gateway if there are several models
-				further = `,"models":["fake/usage"]`
-			}
-			a := h.Client.Post(path, "hosted", harness.Chat(provider+"/echo", routerOnly+further+`,"route":"fallback","top_k":3`))
-			if a.Status != 200 {
-				t.Fatalf("%s %s: %d %s", path, provider, a.Status, a.Body)
-			}
-			n++
-			got := harness.Parse(t, h.Provider.Request(n).Body)
-			for field := range fields {
-				if harness.Has(got, field) != (provider == "router") {
-					t.Errorf("%s, provider %s: field %s there: %v", path, provider, field, harness.Has(got, field))
-				}
-			}
-			if harness.Has(got, "models") || harness.Has(got, "route") {
-				t.Errorf("%s: the further models, which the gateway asks itself, went to %s: %v", path, provider, got)
-			}
-			if harness.At(got, "top_k") != harness.Number("3") {
-				t.Errorf("%s, provider %s: top_k is gone", path, provider)
-			}
-			if (harness.At(got, "reasoning_effort") == "low") != (provider == "fake") {
-				t.Errorf("%s, provider %s: reasoning_effort %v", path, provider, harness.At(got, "reasoning_effort"))
-			}
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,77 +110,6 @@ func TestATranslatedChunkIsWithTheClientBeforeTheNextEvent(t *testing.T) {
 	}
 }
 
-func TestASilentResponseEndsAsAFailedChat(t *testing.T) {
-	s := responsesOnly
-	s.Options = "timeouts {\nidle 300ms\n}"
-	h := harness.Start(t, s)
-	for _, path := range chatPaths {
-		events, err := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/stall", harness.Streaming))).Rest()
-		if err != nil {
-			t.Error(err)
-		}
-		wantStreamError(t, path, events, 502, "upstream_timeout")
-	}
-}
-
-func TestToolsAndUsageOfATranslatedChat(t *testing.T) {
-	h := harness.Start(t, responsesOnly)
-	const tools = `,"tools":[{"type":"function","function":{"name":"weather"}},{"type":"function","function":{"name":"time"}}]`
-	for _, path := range chatPaths {
-		v := harness.Parse(t, h.Client.Post(path, "full", harness.Chat("fake/tools", tools)).Body)
-		for i, want := range []string{"weather", "time"} {
-			if harness.At(v, "choices", 0, "message", "tool_calls", i, "function", "name") != want {
-				t.Errorf("%s: call %d: %v", path, i, v)
-			}
-		}
-		if harness.At(v, "choices", 0, "finish_reason") != "tool_calls" || harness.At(v, "choices", 0, "message", "content") != nil {
-			t.Errorf("%s: %v", path, v)
-		}
-		for _, usage := range []string{"", `,"stream_options":{"include_usage":true}`} {
-			shown := usage != "" || path == harness.ChatRouter
-			chunks := chunksOf(h, path, "fake/reasoning", usage)
-			last := chunks[len(chunks)-1]
-			if harness.Has(last, "usage") != shown || shown && harness.At(last, "usage", "completion_tokens_details", "reasoning_tokens") == harness.Number("0") {
-				t.Errorf("%s%s: the last chunk is %v", path, usage, last)
-			}
-			thought := ""
-			for _, c := range chunks {
-				key := map[string]string{harness.ChatV1: "reasoning_content", harness.ChatRouter: "reasoning"}[path]
-				piece, _ := harness.At(c, "choices", 0, "delta", key).(string)
-				thought += piece
-			}
-			if thought != faults.ReasoningText {
-				t.Errorf("%s: it thought %q", path, thought)
-			}
-		}
-	}
-}
-
-func TestWhatATranslatedChatCannotCarryIsRefusedByName(t *testing.T) {
-	h := harness.Start(t, responsesOnly)
-	for field, param := range map[string]string{
-		`"n":2`: "n", `"stop":[""]`: "stop[0]",
-		`"functions":[{"name":"f","x":1}]`: "functions[0].x", `"audio":{"voice":"x","format":"wav"}`: "audio", `"something_new":1`: "something_new",
-		`"tools":[{"type":"web_search"}]`: "tools[0].type", `"web_search_options":{}`: "web_search_options",
-		`"preset":"x"`: "preset", `"plugins":[{"id":"web"}]`: "plugins", `"reasoning":{"max_tokens":5}`: "reasoning.max_tokens",
-	} {
-		for _, path := range chatPaths {
-			a := h.Client.Post(path, "hosted", harness.Chat("fake/echo", ","+field))
-			v := harness.Parse(t, a.Body)
-			got := harness.At(v, "error", "param")
-			if path == harness.ChatRouter {
-				got = harness.At(v, "error", "metadata", "param")
-			}
-			if a.Status != 400 || got != param {
-				t.Errorf("%s: %s: %d %s, want param %s", path, field, a.Status, a.Body, param)
-			}
-		}
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Errorf("%d requests were forwarded", n)
-	}
-}
-
 func TestStateAndHostedToolsOfATranslatedChatBelongToTheirOwners(t *testing.T) {
 	h := harness.Start(t, responsesOnly)
 	file := func(model string) string {
@@ -228,29 +155,5 @@ func TestAModelThatOnlyServesResponsesCanBeCalledByChat(t *testing.T) {
 			}
 			harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/tools", "")), 404, "model_not_callable")
 		})
-	}
-}
-
-// OpenAI's API description requires these keys in every message and chunk.
-func TestATranslatedChatHasTheKeysThatSDKsNeed(t *testing.T) {
-	h := harness.Start(t, responsesOnly)
-	var completion map[string]json.RawMessage
-	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/refusal", ""))
-	if err := json.Unmarshal(a.Body, &completion); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"id", "object", "created", "model", "choices", "usage"} {
-		if completion[key] == nil {
-			t.Errorf("the completion has no %s: %s", key, a.Body)
-		}
-	}
-	if !regexp.MustCompile(`"content":null,"refusal":"` + faults.RefusalText + `"`).Match(a.Body) {
-		t.Errorf("a refusal: %s", a.Body)
-	}
-	for i, c := range chunksOf(h, harness.ChatV1, "fake/refusal", "") {
-		choice := harness.At(c, "choices", 0)
-		if !harness.Has(choice, "finish_reason") || !harness.Has(choice, "logprobs") || harness.Has(harness.At(choice, "delta"), "role") != (i == 0) {
-			t.Errorf("chunk %d: %v", i, c)
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -30,10 +29,7 @@ var claudeOnClouds = harness.Setup{Providers: `
 	}
 `}
 
-const (
-	bedrockEcho = "bedrock/us.anthropic.echo"
-	vertexEcho  = "vertex/echo@20261001"
-)
+const bedrockEcho = "bedrock/us.anthropic.echo"
 
 func TestClaudeOnCloudsServesAllAPIs(t *testing.T) {
 	h := harness.Start(t, claudeOnClouds)
@@ -61,29 +57,6 @@ func TestClaudeOnCloudsServesAllAPIs(t *testing.T) {
 	}
 }
 
-func TestBetasThatAPlatformLacksAreLeftOut(t *testing.T) {
-	h := harness.Start(t, claudeOnClouds)
-	for _, model := range []string{bedrockEcho, "vertex/echo"} {
-		r := h.Client.Request("/v1/messages", "full", `{"model":"`+model+`","max_tokens":100,"service_tier":"auto","context_management":{"edits":[]},"messages":[{"role":"user","content":"say hello"}]}`)
-		r.Header.Set("Anthropic-Version", "2026-10-21")
-		r.Header.Set("Anthropic-Beta", "context-management-2025-06-27,claude-code-20250219, files-api-2025-04-14")
-		a := h.Client.Send(r)
-		left := a.Header.Get("X-Gatehouse-Left-Out")
-		if a.Status != 200 || left != "anthropic-beta claude-code-20250219, anthropic-beta files-api-2025-04-14, service_tier" {
-			t.Errorf("%s: %d %s, left out %q", model, a.Status, a.Body, left)
-		}
-		list := h.Provider.Fake.Claude.Requests()
-		if got := string(list[len(list)-1].Body); !strings.Contains(got, `"context_management"`) || strings.Contains(got, "service_tier") || !jsontest.Has(t, got, `{"anthropic_version":"2026-10-21"}`) {
-			t.Errorf("%s: the platform got %s", model, got)
-		}
-		r = h.Client.Request("/v1/messages", "hosted", `{"model":"`+model+`","max_tokens":100,"mcp_servers":[{"type":"url","url":"https://x.invalid","name":"x"}],"messages":[{"role":"user","content":"hi"}]}`)
-		r.Header.Set("Anthropic-Version", "2026-10-21")
-		if a := h.Client.Send(r); a.Status != 400 || !jsontest.Has(t, a.Body, `{"param":"mcp_servers"}`) {
-			t.Errorf("%s: %d %s", model, a.Status, a.Body)
-		}
-	}
-}
-
 func TestFailuresOfPlatformsHaveTheirCodes(t *testing.T) {
 	h := harness.Start(t, claudeOnClouds)
 	for _, model := range []string{"bedrock/us.anthropic.", "vertex/"} {
@@ -93,16 +66,6 @@ func TestFailuresOfPlatformsHaveTheirCodes(t *testing.T) {
 				t.Errorf("%s%s: %d %s", model, behaviour, a.Status, a.Body)
 			}
 		}
-	}
-}
-
-func TestVertexCountsTheTokensOfClaude(t *testing.T) {
-	h := harness.Start(t, claudeOnClouds)
-	a := postMessages(h, "/v1/messages/count_tokens", `{"model":"`+vertexEcho+`","messages":[{"role":"user","content":"say hello"}]}`)
-	list := h.Provider.Fake.Claude.Requests()
-	if a.Status != 200 || !strings.Contains(string(a.Body), "input_tokens") || len(list) != 1 || !strings.HasSuffix(list[0].Path, "/models/count-tokens:rawPredict") ||
-		!jsontest.Has(t, list[0].Body, `{"model":"echo@20261001"}`) {
-		t.Errorf("%d %s; the platform got %+v", a.Status, a.Body, list)
 	}
 }
 

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,27 +69,6 @@ func TestABrokenTextNeverLooksWhole(t *testing.T) {
 	}
 }
 
-func TestAHardBudgetReservesAllChoicesOfAllPrompts(t *testing.T) {
-	h := harness.Prepare(t)
-	catalog := `{"models":[{"id":"fake/echo","mode":"completion","context_length":4096,"price":{"prompt":"0","completion":"1000"}}]}`
-	if err := os.WriteFile(filepath.Join(h.Dir, "text.json"), []byte(catalog), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// 3 prompts x best_of 4 x 10 tokens: 0.12 USD
-	if err := h.Reload(harness.Setup{Options: "\ncatalog DIR/text.json\n", Keys: harness.Key("chat", "budget 0.125usd/day")}); err != nil {
-		t.Fatal(err)
-	}
-	ask := func(tokens string) harness.Answer {
-		return h.Client.Post(completionsV1, "chat", `{"model":"fake/echo","prompt":["a","b","c"],"n":2,"best_of":4`+tokens+`}`)
-	}
-	harness.WantRefusal(t, completionsV1, ask(`,"max_tokens":11`), 402, "budget_exceeded")
-	harness.WantRefusal(t, completionsV1, ask(""), 402, "budget_exceeded") // 16 if absent
-	if a := ask(`,"max_tokens":10`); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-	harness.WantRefusal(t, completionsV1, h.Client.Post(harness.ChatV1, "chat", `{"model":"fake/echo","messages":[]}`), 404, "model_not_callable")
-}
-
 func TestGuardrailsReadContinuedTexts(t *testing.T) {
 	h := harness.Start(t, harness.Setup{
 		Keys:    harness.FullKey("guardrails gate mask"),
@@ -103,16 +80,5 @@ func TestGuardrailsReadContinuedTexts(t *testing.T) {
 		if text := string(a.Body); a.Status != 200 || strings.Contains(text, "secretword") || !strings.Contains(text, "two") || stream != "" && !strings.HasSuffix(text, "[DONE]\n\n") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-	}
-}
-
-func TestAWrongCompletionIsRefused(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for body, code := range map[string]string{
-		`{"model":"fake/echo"}`:             "missing_required_parameter",
-		`{"model":"fake/echo","prompt":{}}`: "invalid_value",
-		`{"model":"fake/echo","prompt":"a","stream":true,"stream_options":{"include_usage":1}}`: "invalid_value",
-	} {
-		harness.WantRefusal(t, completionsV1, h.Client.Post(completionsV1, "chat", body), 400, code)
 	}
 }

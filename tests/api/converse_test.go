@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -46,35 +44,6 @@ func TestAllAPIsWorkOnConverse(t *testing.T) {
 			}
 			if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "usage_source") != "provider" || harness.At(row, "prompt_tokens") == harness.Number("0") {
 				t.Errorf("%s%s: the row is %v", path, stream, row)
-			}
-		}
-	}
-}
-
-func TestAnAgentCallsToolsOnConverse(t *testing.T) {
-	h := harness.Start(t, onConverse)
-	const tools = `"tools":[{"type":"function","function":{"name":"get_time","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}}]`
-	for _, stream := range []string{"", harness.Streaming} {
-		ask := `{"role":"user","content":"time?"}`
-		a := h.Client.Post(harness.ChatV1, "full", `{"model":"bedrock/amazon.tools","messages":[`+ask+`],`+tools+stream+`}`)
-		if a.Status != 200 || !jsontest.Has(t, a.Body, `{"finish_reason":"tool_calls"}`) {
-			t.Fatalf("%d %s", a.Status, a.Body)
-		}
-		if stream != "" {
-			continue
-		}
-		answer := harness.Parse(t, a.Body)
-		message, _ := json.Marshal(harness.At(answer, "choices", 0, "message"))
-		results := ""
-		for _, c := range harness.At(answer, "choices", 0, "message", "tool_calls").([]any) {
-			results += fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":""}`, harness.At(c, "id"))
-		}
-		for name, body := range map[string]string{
-			"with the tools": `{"model":"bedrock/amazon.tools","messages":[` + ask + `,` + string(message) + results + `],` + tools + `}`,
-			"without":        `{"model":"bedrock/amazon.tools","messages":[` + ask + `,` + string(message) + results + `]}`,
-		} {
-			if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != 200 {
-				t.Errorf("%s: %d %s", name, a.Status, a.Body)
 			}
 		}
 	}
@@ -151,40 +120,6 @@ func TestTheModelsOfBedrockAreListed(t *testing.T) {
 	for _, r := range h.Provider.Fake.Converse.Requests()[:3] {
 		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") {
 			t.Errorf("%s with %v", r.Path, r.Header)
-		}
-	}
-}
-
-// The fake Bedrock refuses thoughts that are not as it signed them.
-func TestThoughtsOfClaudeReturnToConverseThroughEachAPI(t *testing.T) {
-	h := harness.Start(t, onConverse)
-	const model, question, more = "bedrock/us.anthropic.claude-sonnet-4-5.reasoning", `{"role":"user","content":"hi"}`, `{"role":"user","content":"more"}`
-	for _, c := range []struct {
-		path, list, options string
-		said                func(answer any) string // the messages that the answer becomes
-	}{
-		{harness.ChatV1, "messages", `,"max_tokens":9000,"reasoning_effort":"low"`, func(answer any) string {
-			message, _ := json.Marshal(harness.At(answer, "choices", 0, "message"))
-			return string(message)
-		}},
-		{harness.ResponsesV1, "input", `,"max_output_tokens":9000,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low","summary":"auto"}`, func(answer any) string {
-			items, _ := json.Marshal(harness.At(answer, "output"))
-			return strings.Trim(string(items), "[]")
-		}},
-		{"/v1/messages", "messages", `,"max_tokens":9000,"thinking":{"type":"enabled","budget_tokens":2000}`, func(answer any) string {
-			content, _ := json.Marshal(harness.At(answer, "content"))
-			return `{"role":"assistant","content":` + string(content) + `}`
-		}},
-	} {
-		body := `{"model":"` + model + `"` + c.options + `,"` + c.list + `":[` + question
-		a := postMessages(h, c.path, body+`]}`)
-		if a.Status != 200 {
-			t.Fatalf("%s: %d %s", c.path, a.Status, a.Body)
-		}
-		again := postMessages(h, c.path, body+","+c.said(harness.Parse(t, a.Body))+","+more+`]}`)
-		list := h.Provider.Fake.Converse.Requests()
-		if sent := string(list[len(list)-1].Body); again.Status != 200 || len(jsontest.Values(t, sent, "reasoningText")) == 0 {
-			t.Errorf("%s: %d %s after %s\nBedrock got %s", c.path, again.Status, again.Body, a.Body, sent)
 		}
 	}
 }

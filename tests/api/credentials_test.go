@@ -25,18 +25,6 @@ func echoing(t *testing.T) *httptest.Server {
 	return server
 }
 
-// Providers that do not take their key as a bearer token get it in the header that they name.
-func TestAProviderGetsItsHeaderAndQuery(t *testing.T) {
-	t.Setenv("AZURE_KEY", "azure-canary-0123456789")
-	server := echoing(t)
-	h := harness.Start(t, harness.Setup{Providers: "provider azure {\nbase_url " + server.URL + "/openai/deployments/gpt-x\nheader api-key {env.AZURE_KEY}\nquery api-version 2024-10-21\nmodels gpt-x\n}"})
-	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("azure/gpt-x", ""))
-	want := `/openai/deployments/gpt-x/chat/completions?api-version=2024-10-21 with \"[redacted]\" and \"\"`
-	if a.Status != 400 || !strings.Contains(string(a.Body), want) {
-		t.Errorf("%d %s, want %s", a.Status, a.Body, want)
-	}
-}
-
 // A credential that was rotated while the gateway runs is used, and known to nobody else.
 func TestARotatedKeyFileIsUsedAndRedacted(t *testing.T) {
 	server := echoing(t)

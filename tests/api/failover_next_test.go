@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -73,26 +72,4 @@ func numberIn(t *testing.T, row any, member string) float64 {
 		t.Fatal(member, err)
 	}
 	return f
-}
-
-// A target that cools is named where the call is looked up, without a place among the attempts.
-func TestACallNamesTheTargetsThatItDidNotAsk(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{Global: "admin unix//DIR/admin"}, map[string][]string{"locked": {"err-401", "echo"}})
-	h.Client.Post(harness.ChatV1, "full", harness.Chat("team/locked", ""))
-	a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/locked", ""))
-	id := a.Header.Get("X-Request-Id")
-	row := h.Records.Row(id)
-	if asked := strings.Join(attempted(row), ", "); a.Status != 200 || asked != "second/echo" {
-		t.Errorf("%d, attempts %s", a.Status, asked)
-	}
-	generation := harness.At(harness.Parse(t, h.Client.Get("/api/v1/generation?id="+id, "activity").Body), "data")
-	want := []any{map[string]any{"target": "first/err-401", "code": "cooling"}}
-	for what, record := range map[string]any{"row": row, "generation": generation} {
-		if got := harness.At(record, "skipped"); !reflect.DeepEqual(got, want) {
-			t.Errorf("the %s has %v, want %v", what, got, want)
-		}
-	}
-	if text := command(h, "gatehouse", "why", id, "--address", "unix//"+h.Dir+"/admin"); !strings.Contains(text, "\nNot asked   first/err-401  cooling  It cools down") {
-		t.Error(text)
-	}
 }

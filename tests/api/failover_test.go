@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -94,60 +93,6 @@ func command(h *harness.Gateway, args ...string) string {
 	return string(out)
 }
 
-// DESIGN: what the caller is told is the gateway's table, with the shortest pause.
-func TestWhatACallerIsToldIfAllTargetsFail(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{}, map[string][]string{
-		"limited": {"after-9-err-429", "after-7-err-429"}, "broken": {"after-none-err-503", "err-502"}, "locked": {"err-401", "err-403"},
-		"refused": {"too-long", "echo"},
-	})
-	for alias, c := range map[string]struct {
-		status int
-		code   string
-		retry  int // the least Retry-After, in seconds; the gateway's own is spread
-		again  string
-	}{
-		"limited": {429, "upstream_rate_limited", 7, ""}, "broken": {502, "upstream_error", 10, ""}, "locked": {502, "upstream_auth_error", 60, "false"},
-		"refused": {400, "context_length_exceeded", 0, "false"},
-	} {
-		for _, more := range []string{"", `,"stream":true`} {
-			a := h.Client.Post(harness.ChatV1, "full", harness.Chat("team/"+alias, more))
-			harness.WantRefusal(t, alias, a, c.status, c.code)
-			wantHeaders(t, a, "X-Should-Retry", c.again)
-			if n, _ := strconv.Atoi(a.Header.Get("Retry-After")); n < c.retry || n > 2*c.retry || c.code == "upstream_rate_limited" && n > 7 {
-				t.Errorf("%s: Retry-After %q, want at least %d", alias, a.Header.Get("Retry-After"), c.retry)
-			}
-		}
-	}
-}
-
-func TestASessionStaysAtItsTarget(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{Options: "alias team/even {\ngroup {\ntarget first/echo\ntarget second/echo\ntarget third/echo\n}\n}"},
-		map[string][]string{"x": {"echo", "echo", "echo"}})
-	of := func(more string, header ...string) string {
-		r := h.Client.Request(harness.ChatV1, "full", harness.Chat("team/even", more))
-		if len(header) > 0 {
-			r.Header.Set(header[0], header[1])
-		}
-		a := h.Client.Send(r)
-		model, _ := harness.At(harness.Parse(t, a.Body), "model").(string)
-		return model
-	}
-	seen := make(map[string]bool)
-	for i := range 20 {
-		id := fmt.Sprint("conversation-", i)
-		first := of(`,"prompt_cache_key":"` + id + `"`)
-		for range 3 {
-			if again := of("", "X-Session-Id", id); again != first {
-				t.Errorf("session %s was at %s, then at %s", id, first, again)
-			}
-		}
-		seen[first] = true
-	}
-	if len(seen) != 3 {
-		t.Errorf("20 sessions went to %v", seen)
-	}
-}
-
 // What a target has met is known to all aliases, after a reload too, and an operator sees it.
 func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 	h, s := startFailover(t, harness.Setup{Global: "admin unix//DIR/admin"}, map[string][]string{"locked": {"err-401", "echo"}, "other": {"err-401", "echo"}})
@@ -197,17 +142,6 @@ func TestTheHealthOfTargetsIsShownAndKept(t *testing.T) {
 		}
 	}
 	shown("probing") // the configuration may have what was missing
-}
-
-// A caller of an alias can rely on the least of its targets.
-func TestAnAliasIsListedAsTheLeastOfItsTargets(t *testing.T) {
-	h, _ := startFailover(t, harness.Setup{}, map[string][]string{"x": {"echo", "echo", "echo"}})
-	a := h.Client.Get("/api/v1/models", "full")
-	list, _ := harness.At(harness.Parse(t, a.Body), "data").([]any)
-	if len(list) != 1 || harness.At(list, 0, "id") != "team/x" || harness.At(list, 0, "context_length") != harness.Number("1000") ||
-		harness.At(list, 0, "pricing", "prompt") != "0.000003" || harness.At(list, 0, "pricing", "completion") != "0.000012" {
-		t.Errorf("%s", a.Body)
-	}
 }
 
 // Each endpoint of a provider is a target of its own: one that is down leaves the other in use.

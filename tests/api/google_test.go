@@ -1,8 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -75,82 +73,6 @@ func TestAllAPIsWorkOnGemini(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestAnAgentCallsToolsOnGemini(t *testing.T) {
-	h := harness.Start(t, onGemini)
-	const tools = `"tools":[{"type":"function","function":{"name":"get_time","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}]`
-	for _, model := range []string{"gemini-3-tools", "gemini-2.5-tools"} {
-		ask := `{"role":"user","content":"weather?"}`
-		a := h.Client.Post(harness.ChatV1, "full", `{"model":"g/`+model+`","messages":[`+ask+`],`+tools+`}`)
-		answer := harness.Parse(t, a.Body)
-		message, _ := json.Marshal(harness.At(answer, "choices", 0, "message"))
-		calls, _ := harness.At(answer, "choices", 0, "message", "tool_calls").([]any)
-		if a.Status != 200 || len(calls) == 0 || harness.At(answer, "choices", 0, "finish_reason") != "tool_calls" {
-			t.Fatalf("%s: %d %s", model, a.Status, a.Body)
-		}
-		signed := strings.Contains(string(message), clouds.Signature)
-		if signed != (model == "gemini-3-tools") {
-			t.Errorf("%s: the message is %s", model, message)
-		}
-		results := ""
-		for i, c := range calls {
-			results += fmt.Sprintf(`,{"role":"tool","tool_call_id":%q,"content":"sunny %d"}`, harness.At(c, "id"), i)
-		}
-		for name, second := range map[string]string{
-			"as it was": string(message),
-			"without":   strings.ReplaceAll(string(message), clouds.Signature, ""),
-			"corrupt":   strings.ReplaceAll(string(message), clouds.Signature, clouds.CorruptSignature),
-		} {
-			a = h.Client.Post(harness.ChatV1, "full", `{"model":"g/`+model+`","messages":[`+ask+`,`+second+results+`],`+tools+`}`)
-			if a.Status != 200 {
-				t.Errorf("%s %s: %d %s", model, name, a.Status, a.Body)
-			}
-		}
-	}
-}
-
-func TestSignaturesReturnThroughMessagesAndResponses(t *testing.T) {
-	h := harness.Start(t, onGemini)
-	a := postMessages(h, "/v1/messages", `{"model":"g/gemini-3-tools","max_tokens":4000,"thinking":{"type":"enabled","budget_tokens":2000},`+
-		`"messages":[{"role":"user","content":"weather?"}],"tools":[{"name":"get_time","input_schema":{"type":"object","properties":{"city":{"type":"string"}}}}]}`)
-	content := harness.At(harness.Parse(t, a.Body), "content")
-	text, _ := json.Marshal(content)
-	if a.Status != 200 || !strings.HasPrefix(jsontest.String(t, text, "signature"), "gatehouse1.") && !strings.HasPrefix(jsontest.String(t, text, "data"), "gatehouse1.") {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	results := ""
-	for _, block := range content.([]any) {
-		if harness.At(block, "type") == "tool_use" {
-			results += fmt.Sprintf(`,{"type":"tool_result","tool_use_id":%q,"content":"sunny"}`, harness.At(block, "id"))
-		}
-	}
-	a = postMessages(h, "/v1/messages", `{"model":"g/gemini-3-tools","max_tokens":4000,"thinking":{"type":"enabled","budget_tokens":2000},`+
-		`"messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":`+string(text)+`},{"role":"user","content":[`+results[1:]+`]}],`+
-		`"tools":[{"name":"get_time","input_schema":{"type":"object","properties":{"city":{"type":"string"}}}}]}`)
-	if last, _ := sent(t, h); a.Status != 200 || !strings.Contains(string(last.Body), clouds.Signature) {
-		t.Errorf("%d %s; Google got %s", a.Status, a.Body, last.Body)
-	}
-
-	a = h.Client.Post(harness.ResponsesV1, "full", `{"model":"g/gemini-3-tools","store":false,"input":"weather?",`+
-		`"tools":[{"type":"function","name":"get_time","parameters":{"type":"object","properties":{"city":{"type":"string"}}}}]}`)
-	output, _ := harness.At(harness.Parse(t, a.Body), "output").([]any)
-	if a.Status != 200 || !strings.HasPrefix(jsontest.String(t, a.Body, "encrypted_content"), "gatehouse1.") {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	input := []any{map[string]any{"role": "user", "content": "weather?"}}
-	input = append(input, output...)
-	for _, item := range output {
-		if harness.At(item, "type") == "function_call" {
-			input = append(input, map[string]any{"type": "function_call_output", "call_id": harness.At(item, "call_id"), "output": "sunny"})
-		}
-	}
-	again, _ := json.Marshal(map[string]any{"model": "g/gemini-3-tools", "store": false, "input": input,
-		"tools": []any{map[string]any{"type": "function", "name": "get_time", "parameters": map[string]any{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}}}}})
-	a = h.Client.Post(harness.ResponsesV1, "full", string(again))
-	if last, _ := sent(t, h); a.Status != 200 || !strings.Contains(string(last.Body), clouds.Signature) {
-		t.Errorf("%d %s; Google got %s", a.Status, a.Body, last.Body)
 	}
 }
 

@@ -31,55 +31,6 @@ func codexTurn(model string) string {
 		`{"type":"apply_patch_call","call_id":"c5","status":"completed","operation":{"type":"delete_file","path":"a"}},{"type":"apply_patch_call_output","call_id":"c5","status":"completed"}]}`
 }
 
-func TestHostedToolsAreRefusedEverywhereInARequest(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, tool := range []string{`{"type":"web_search"}`, `{"type":"mcp","server_label":"x","server_url":"https://mcp.example"}`, `{"type":"shell"}`, `{"type":"not_yet_known"}`} {
-		for place, more := range map[string]string{
-			"namespace":          `,"tools":[{"type":"namespace","name":"n","description":"d","tools":[{"type":"function","name":"f"},` + tool + `]}]`,
-			"additional_tools":   `,"input":[{"type":"additional_tools","role":"developer","tools":[` + tool + `]}]`,
-			"tool_search_output": `,"input":[{"type":"tool_search_output","execution":"client","call_id":"c","tools":[` + tool + `]}]`,
-			"both":               `,"input":[{"type":"additional_tools","role":"developer","tools":[{"type":"namespace","name":"n","tools":[` + tool + `]}]}]`,
-			"an unknown item":    `,"input":[{"type":"more_tools","tools":[` + tool + `]}]`,
-		} {
-			body := `{"model":"fake/echo"` + more + `}`
-			if !strings.Contains(more, `"input"`) {
-				body = harness.Responses("fake/echo", more)
-			}
-			for _, path := range []string{harness.ResponsesV1, harness.ResponsesRouter} {
-				h.Provider.Fake.Reset()
-				harness.WantRefusal(t, path, h.Client.Post(path, "full", body), 403, "insufficient_scope")
-				if n := len(h.Provider.Fake.Requests()); n != 0 {
-					t.Errorf("%s: %s in %s reached the provider", path, tool, place)
-				}
-				if a := h.Client.Post(path, "hosted", body); a.Status == 403 || len(h.Provider.Fake.Requests()) != 1 {
-					t.Errorf("%s: %s in %s with hosted_tools: %d %s", path, tool, place, a.Status, a.Body)
-				}
-			}
-		}
-	}
-}
-
-func TestOtherWaysToRunToolsAtTheProviderNeedHostedTools(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for body, path := range map[string]string{
-		harness.Chat("fake/echo", `,"search_parameters":{"mode":"on"}`):                                                harness.ChatV1,
-		harness.Chat("fake/echo", `,"enable_search":true`):                                                             harness.ChatV1,
-		harness.Chat("fake/echo", `,"data_sources":[{"type":"azure_search"}]`):                                         harness.ChatV1,
-		harness.Chat("fake/echo", `,"extra_body":{"web_search_options":{}}`):                                           harness.ChatV1,
-		harness.Chat("fake/echo", `,"extra_body":{"google":{"tools":[{"google_search":{}}]}}`):                         harness.ChatV1,
-		harness.Chat("router/echo", `,"tool_choice":{"type":"openrouter:web_search"}`):                                 harness.ChatRouter,
-		harness.Chat("router/echo", `,"deferred_tools":{"profile":"portable"}`):                                        harness.ChatRouter,
-		harness.Responses("private/echo", `,"prompt":{"id":"pmpt_1"}`):                                                 harness.ResponsesV1,
-		harness.Responses("router/echo", `,"tools":[{"type":"shell","environment":{"type":"local"}}]`):                 harness.ResponsesRouter,
-		`{"model":"private/echo","input":[{"type":"mcp_approval_response","approval_request_id":"m","approve":true}]}`: harness.ResponsesV1,
-	} {
-		harness.WantRefusal(t, path, h.Client.Post(path, "full", body), 403, "insufficient_scope")
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Errorf("%d requests reached the provider", n)
-	}
-}
-
 func TestToolsThatTheClientRunsNeedNoPermission(t *testing.T) {
 	h := harness.StartPriced(t, harness.Setup{Keys: harness.DefaultKeys[:strings.Index(harness.DefaultKeys, "\tkey chat")] + harness.Key("chat", "budget 5usd/day") + harness.Key("other", "budget 5M tokens/day")})
 	for _, key := range []string{"full", "chat", "other"} {
@@ -99,35 +50,6 @@ func TestToolsThatTheClientRunsNeedNoPermission(t *testing.T) {
 	dear := harness.StartPriced(t, harness.Setup{Keys: harness.Key("full", "hosted_tools\nbudget 5usd/day")})
 	body := `{"model":"fake/echo","input":[{"type":"additional_tools","role":"developer","tools":[{"type":"web_search"}]}]}`
 	harness.WantRefusal(t, harness.ResponsesV1, dear.Client.Post(harness.ResponsesV1, "full", body), 402, "cannot_be_priced")
-}
-
-func TestMaxToolsCountsToolsEverywhere(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("max_tools 3") + harness.Key("chat", "")})
-	const f = `{"type":"function","name":"f"}`
-	for more, declared := range map[string]int{
-		`"input":"x","tools":[{"type":"namespace","name":"n","tools":[` + f + `,` + f + `]}]`:                            3,
-		`"input":"x","tools":[{"type":"namespace","name":"n","tools":[` + f + `,` + f + `,` + f + `]}]`:                  4,
-		`"input":[{"type":"additional_tools","tools":[` + f + `,` + f + `]}],"tools":[` + f + `]`:                        3,
-		`"input":[{"type":"additional_tools","tools":[` + f + `,` + f + `]}],"tools":[` + f + `,` + f + `]`:              4,
-		`"input":[{"type":"tool_search_output","execution":"client","tools":[` + f + `,` + f + `,` + f + `,` + f + `]}]`: 4,
-	} {
-		a := h.Client.Post(harness.ResponsesV1, "full", `{"model":"fake/echo",`+more+`}`)
-		if declared <= 3 {
-			if a.Status != 200 {
-				t.Errorf("%s: %d %s", more, a.Status, a.Body)
-			}
-			continue
-		}
-		harness.WantRefusal(t, harness.ResponsesV1, a, 400, "invalid_value")
-		if v := harness.Parse(t, a.Body); harness.At(v, "error", "param") != "tools" {
-			t.Errorf("%s: %s", more, a.Body)
-		}
-	}
-	old := harness.Chat("fake/echo", `,"functions":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]`)
-	harness.WantRefusal(t, harness.ChatV1, h.Client.Post(harness.ChatV1, "full", old), 400, "invalid_value")
-	if n := len(h.Provider.Fake.Requests()); n != 2 {
-		t.Errorf("%d requests reached the provider, want 2", n)
-	}
 }
 
 // A chat server only has functions: everything else is left out for every key, unless the caller
@@ -200,19 +122,6 @@ func TestATranslatedCallToARouterIsCheckedByItsModel(t *testing.T) {
 	for _, key := range []string{"full", "chat"} {
 		if a := h.Client.Post(harness.ResponsesV1, key, body); a.Status != 200 {
 			t.Errorf("key %s: %d %s", key, a.Status, a.Body)
-		}
-	}
-}
-
-func TestArgumentsOfFunctionsAreNoStoredState(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for path, body := range map[string]string{
-		harness.ChatV1: `{"model":"fake/echo","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"docker","input":{"container":"web"}}]},{"role":"user","content":"x"}]}`,
-		harness.ResponsesV1: `{"model":"private/echo","input":[{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type":"exec","command":["ls"],"env":{"container":"x","tools":"y"}}},` +
-			`{"type":"tool_search_call","call_id":"d","execution":"client","arguments":{"file_ids":["f"]}}]}`,
-	} {
-		if a := h.Client.Post(path, "full", body); a.Status != 200 {
-			t.Errorf("%s: %d %s", body, a.Status, a.Body)
 		}
 	}
 }

@@ -48,34 +48,6 @@ func TestTheValuesOfAFormReachTheProviderByteForByte(t *testing.T) {
 	}
 }
 
-// A provider could read such a field as a text, which nobody has judged or reserved for.
-func TestATextOfAFormHasNoFileName(t *testing.T) {
-	h := startImages(t, harness.Setup{})
-	for _, name := range []string{`filename=""`, `filename="x.txt"`, `filename*=utf-8''x.txt`} {
-		for _, text := range []string{"prompt", "model", "n", "unheard"} {
-			body := field(`"image"; filename="a.png"`, png) + field(`"model"`, "fake/gpt-image-1") + field(`"prompt"`, "x") + field(`"`+text+`"; `+name, "2") + "--cut--\r\n"
-			a := sendForm(h, editsV1, "chat", body)
-			e := harness.Parse(t, a.Body)
-			if a.Status != 400 || harness.At(e, "error", "code") != "invalid_value" || harness.At(e, "error", "param") != text {
-				t.Errorf("%s %s: %d %s", text, name, a.Status, a.Body)
-			}
-		}
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Errorf("%d requests were forwarded", n)
-	}
-}
-
-func TestPicturesInAFormAreReserved(t *testing.T) {
-	body := field(`"image"; filename="a"`, strings.Repeat("\x00", 1<<20)) + field(`"model"`, "fake/gpt-image-1") + field(`"quality"`, "low") + field(`"prompt"`, "x") + "--cut--"
-	for budget, status := range map[string]int{"0.4": 402, "0.6": 200} { // a picture is 50,000 tokens at most, which cost 0.5 USD
-		h := startImages(t, harness.Setup{Keys: harness.Key("chat", "budget "+budget+"usd/day")})
-		if a := sendForm(h, editsV1, "chat", body); a.Status != status {
-			t.Errorf("%s USD: %d %s", budget, a.Status, a.Body)
-		}
-	}
-}
-
 func TestEditsInJSONMayReferToOwnFilesOnly(t *testing.T) {
 	h := startImages(t, harness.Setup{})
 	body := picture("fake/gpt-image-1", `,"images":[{"file_id":"file_1"}]`)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,59 +87,4 @@ func TestModelsThatMakePicturesAreListed(t *testing.T) {
 		t.Errorf("the narrow key sees %v", narrow)
 	}
 	harness.WantRefusal(t, "/api/v1/images/models", h.Client.Get("/api/v1/images/models", "chat"), 403, "insufficient_scope")
-}
-
-func TestAHardBudgetReservesTheMostThatPicturesCanUse(t *testing.T) {
-	const asked = `,"n":3,"quality":"high","size":"1536x1024","partial_images":2`
-	body := picture("fake/gpt-image-1", asked)
-	most := int64(len(body))*10_000 + (3*6208+600)*40_000 // the prompt may be pictures
-	for spare, status := range map[int64]int{0: 200, -1: 402} {
-		usd := fmt.Sprintf("%.9f", float64(most+spare)/1e9)
-		h := startImages(t, harness.Setup{Keys: harness.Key("chat", "budget "+usd+"usd/day")})
-		if a := h.Client.Post(imagesV1, "chat", body); a.Status != status {
-			t.Errorf("%s USD: %d %s", usd, a.Status, a.Body)
-		}
-		if n := len(h.Provider.Fake.Requests()); n != 1 && status == 200 || n != 0 && status == 402 {
-			t.Errorf("the provider got %d requests", n)
-		}
-	}
-	h := startImages(t, harness.Setup{Keys: harness.Key("chat", "budget 10usd/day")})
-	a := h.Client.Post(imagesV1, "chat", picture("fake/echo", ""))
-	harness.WantRefusal(t, imagesV1, a, 402, "cannot_be_priced")
-	if !strings.Contains(string(a.Body), "fake/echo") || !strings.Contains(string(a.Body), "max_units") {
-		t.Errorf("%s", a.Body)
-	}
-	for _, model := range []string{"fake/bounded-agent", "fake/no-usage"} {
-		if a := h.Client.Post(imagesV1, "chat", picture(model, "")); a.Status != 200 {
-			t.Errorf("%s: %d %s", model, a.Status, a.Body)
-		}
-	}
-}
-
-func TestRequestsForPicturesAreRefusedByName(t *testing.T) {
-	h := startImages(t, harness.Setup{
-		Keys:    harness.Key("chat", "guardrails gate") + harness.DefaultKeys[strings.Index(harness.DefaultKeys, "key models"):],
-		Options: "guardrail gate {\non input\ndeny words forbidden\n}",
-	})
-	for _, c := range []struct {
-		key, body string
-		status    int
-		code      string
-	}{
-		{"models", picture("fake/echo", ""), 403, "insufficient_scope"},
-		{"chat", picture("acme/unheard", ""), 404, "model_not_found"},
-		{"chat", picture("fake/agent", ""), 404, "model_not_callable"},
-		{"chat", `{"model":"fake/echo"}`, 400, "missing_required_parameter"},
-		{"chat", `{"prompt":"a fox"}`, 400, "missing_required_parameter"},
-		{"chat", `{"model":"fake/echo","prompt":["a fox"]}`, 400, "invalid_value"},
-		{"chat", picture("fake/echo", `,"n":0`), 400, "invalid_value"},
-		{"chat", picture("fake/echo", `,"partial_images":"2"`), 400, "invalid_value"},
-		{"chat", strings.Replace(picture("fake/echo", ""), "red fox", "forbidden fox", 1), 422, "guardrail_blocked"},
-	} {
-		harness.WantRefusal(t, imagesV1, h.Client.Post(imagesV1, c.key, c.body), c.status, c.code)
-	}
-	harness.WantRefusal(t, "chat", h.Client.Post(harness.ChatV1, "chat", harness.Chat("fake/gpt-image-1", "")), 404, "model_not_callable")
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Errorf("the provider got %d requests", n)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -57,57 +56,6 @@ func readRequest(from *bufio.Reader) bool {
 	}
 	_, err = io.Copy(io.Discard, r.Body)
 	return err == nil
-}
-
-// A provider may close a connection that it kept just as it is used again.
-func TestACallThatMeetsAClosedConnectionIsSentOnceMore(t *testing.T) {
-	block, listener := rawProvider(t, func(_ int, conn net.Conn) {
-		if from := bufio.NewReader(conn); completed(conn, from) {
-			readRequest(from)
-		}
-	})
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 1000000 tokens/total") + harness.Key("activity", ""), Providers: block})
-	spent := func() string { return h.Records.Key("full").Budgets[0].Spent.String() }
-	want := func(status int, attempts, total string) {
-		t.Helper()
-		a := h.Client.Post(harness.ChatV1, "full", harness.Hello("raw/m"))
-		row := h.Records.Row(a.Header.Get("X-Request-Id"))
-		if a.Status != status || fmt.Sprint(harness.At(row, "attempts")) != attempts || spent() != total {
-			t.Fatalf("status %d after %v attempts, %s tokens spent in all; want %d, %s, %s", a.Status, harness.At(row, "attempts"), spent(), status, attempts, total)
-		}
-	}
-	want(200, "1", "3")
-	want(200, "2", "6")
-	want(200, "1", "9")
-	_ = listener.Close()
-	want(502, "2", "31") // the new connection is refused, but the kept one had taken the call
-}
-
-// A provider may refuse an upload before it has read it, and close.
-func TestAProvidersRefusalWinsOverTheUploadThatItEnds(t *testing.T) {
-	refuse := atomic.Bool{}
-	refuse.Store(true)
-	block, _ := rawProvider(t, func(_ int, conn net.Conn) {
-		_, _ = conn.Read(make([]byte, 1024))
-		if refuse.Load() {
-			_, _ = io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 36\r\n\r\n"+`{"error":{"message":"it is too big"}}`)
-		}
-	})
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("budget 100M tokens/total\nmax_output_tokens 10"), Providers: block})
-	body := `{"model":"raw/m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 2_000_000) + `"}]}`
-	for i := range 8 {
-		status := 413
-		if i == 7 { // it closes without an answer: what it has not read it cannot have processed
-			refuse.Store(false)
-			status = 502
-		}
-		if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != status {
-			t.Errorf("call %d: %d %s, want %d", i, a.Status, a.Body, status)
-		}
-	}
-	if b := h.Records.Key("full").Budgets[0]; b.Spent.String() != "0" || b.Reserved.String() != "0" {
-		t.Errorf("%s spent, %s reserved", b.Spent, b.Reserved)
-	}
 }
 
 // Callers that come back about when the provider closes kept connections never notice it.

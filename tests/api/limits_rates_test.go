@@ -85,12 +85,3 @@ func TestTokensAreCountedWhenTheyAreKnown(t *testing.T) {
 		wantHeaders(t, a, "x-should-retry", "false", "Retry-After", "60", "retry-after-ms", "60000")
 	}
 }
-
-// An inline image does not count as text of that length.
-func TestAPhotoFitsATokenRate(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Keys: harness.FullKey("rate 20000 tokens/min")})
-	body := `{"model":"fake/refusal","max_tokens":9,"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("A", 600<<10) + `"}}]}]}`
-	if a := h.Client.Post(harness.ChatV1, "full", body); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-}

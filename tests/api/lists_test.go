@@ -75,17 +75,6 @@ func TestDocumentsAreRankedAndPaidByTheSearchUnit(t *testing.T) {
 	}
 }
 
-func TestAHardBudgetReservesAllSearchUnits(t *testing.T) {
-	h := startRanking(t, harness.Setup{Keys: harness.Key("chat", "budget 0.005usd/day")})
-	harness.WantRefusal(t, rerankV1, h.Client.Post(rerankV1, "chat", rank("fake/echo", 250)), 402, "budget_exceeded")
-	if a := h.Client.Post(rerankV1, "chat", rank("fake/echo", 200)); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 1 {
-		t.Errorf("the provider got %d requests", n)
-	}
-}
-
 func TestTextsAreModerated(t *testing.T) {
 	h := startRanking(t, harness.Setup{Options: "alias omni-moderation-latest fake/agent"})
 	for _, body := range []string{
@@ -102,26 +91,4 @@ func TestTextsAreModerated(t *testing.T) {
 			t.Errorf("upstream %s", up[len(up)-1].Body)
 		}
 	}
-}
-
-func TestListsAreRefusedByName(t *testing.T) {
-	h := startRanking(t, harness.Setup{})
-	for _, c := range []struct {
-		path, key, body string
-		status          int
-		code            string
-	}{
-		{rerankV1, "models", rank("fake/echo", 2), 403, "insufficient_scope"},
-		{rerankV1, "chat", rank("fake/unheard", 2), 404, "model_not_found"},
-		{rerankV1, "chat", rank("fake/agent", 2), 404, "model_not_callable"},
-		{rerankOR, "chat", `{"model":"fake/echo","documents":["a"]}`, 400, "missing_required_parameter"},
-		{rerankV1, "chat", `{"model":"fake/echo","query":"a","documents":"b"}`, 400, "invalid_value"},
-		{rerankV1, "chat", `{"model":"fake/echo","query":"a","documents":["b"],"stream":true}`, 400, "unsupported_parameter"},
-		{moderationsV1, "chat", `{"model":"fake/agent"}`, 400, "missing_required_parameter"},
-		{moderationsV1, "chat", `{"model":"fake/echo","input":"x"}`, 404, "model_not_callable"},
-		{moderationsV1, "chat", `{"input":"x"}`, 404, "model_not_found"},
-	} {
-		harness.WantRefusal(t, c.path, h.Client.Post(c.path, c.key, c.body), c.status, c.code)
-	}
-	harness.WantRefusal(t, "chat", h.Client.Post(harness.ChatV1, "chat", harness.Chat("fake/echo", "")), 404, "model_not_callable")
 }

@@ -55,23 +55,6 @@ func TestMessagesOfProvidersWithoutThemAreTranslated(t *testing.T) {
 	}
 }
 
-// A stop sequence that the gateway itself finds ends a message with its name, in JSON that clients can read.
-func TestAStopSequenceEndsAMessageOfAResponsesOnlyProvider(t *testing.T) {
-	h := harness.Start(t, responsesOnly)
-	whole := harness.Parse(t, h.Client.Send(messagesRequest(h, messagePaths[0], "fake/echo", `,"stop_sequences":["hello"]`)).Body)
-	if harness.At(whole, "stop_reason") != "stop_sequence" || harness.At(whole, "stop_sequence") != "hello" {
-		t.Errorf("whole: %v", whole)
-	}
-	events, err := h.Client.Open(messagesRequest(h, messagePaths[0], "fake/echo", `,"stop_sequences":["hello"],"stream":true`)).Rest()
-	if err != nil || len(events) < 3 {
-		t.Fatalf("%d events, %v", len(events), err)
-	}
-	end := harness.Parse(t, []byte(events[len(events)-2].Data))
-	if harness.At(end, "delta", "stop_reason") != "stop_sequence" || harness.At(end, "delta", "stop_sequence") != "hello" {
-		t.Errorf("streamed: %v", end)
-	}
-}
-
 // anthropicOnly has the fake provider as one of Anthropic's API.
 var anthropicOnly = harness.Setup{Providers: `
 	provider fake {

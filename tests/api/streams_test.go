@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
@@ -148,44 +147,6 @@ func allText(t *testing.T, events []harness.Event) string {
 	return text.String()
 }
 
-func TestNothingIsSentBeforeCommitAfterAndACommentThen(t *testing.T) {
-	h := harness.Start(t, quick("commit_after 300ms\nheartbeat 50ms"))
-	for _, path := range modelPaths {
-		began := time.Now()
-		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/delayed-headers-60000", harness.Streaming)))
-		if early := time.Since(began); early < 300*time.Millisecond {
-			t.Errorf("%s: status %d came after %s", path, s.Response.StatusCode, early)
-		}
-		e, err := s.Next()
-		if err != nil || e.Comment == "" || s.Response.StatusCode != 200 || s.Response.Header.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("%s: %d %v %v", path, s.Response.StatusCode, e, err)
-		}
-		s.Disconnect()
-	}
-}
-
-func TestAProviderThatDoesNotBeginIsGivenUp(t *testing.T) {
-	h := harness.Start(t, quick("header 200ms"))
-	for _, path := range append(modelPaths, harness.ResponsesRouter) {
-		for _, more := range []string{"", harness.Streaming} {
-			a := h.Client.Post(path, "full", harness.Body(path, "fake/delayed-headers-60000", more))
-			harness.WantRefusal(t, path+more, a, 502, "upstream_timeout")
-			if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "code") != "upstream_timeout" || harness.At(row, "status") != harness.Number("502") {
-				t.Errorf("%s%s: row %v", path, more, row)
-			}
-		}
-	}
-	h.Provider.Wait(func(list []faults.Request) bool {
-		gone := 0
-		for _, r := range list {
-			if r.ClientGone {
-				gone++
-			}
-		}
-		return gone == 8
-	})
-}
-
 func TestAfterCommitAFailureIsAnEvent(t *testing.T) {
 	h := harness.Start(t, quick("commit_after 50ms\nheartbeat 10s\nheader 400ms"))
 	for _, path := range append(modelPaths, harness.ResponsesRouter) {
@@ -248,15 +209,6 @@ func TestAProviderThatFallsSilentEndsTheStreamWithAnError(t *testing.T) {
 			t.Errorf("%s: row %v", path, row)
 		}
 		h.Provider.Wait(func(list []faults.Request) bool { return len(list) == i+1 && list[i].ClientGone })
-	}
-}
-
-func TestAStreamMayLastLongerThanTheTimeoutsOfItsParts(t *testing.T) {
-	h := harness.Start(t, quick("header 500ms\nidle 500ms\nbody 500ms"))
-	s := h.Client.Open(h.Client.Request(harness.ChatV1, "full", harness.Chat("fake/paced-8-150", harness.Streaming)))
-	events, err := s.Rest()
-	if err != nil || !harness.Whole(events) || allText(t, events) != strings.Repeat("word ", 8) {
-		t.Errorf("%v %v", events, err)
 	}
 }
 

@@ -64,41 +64,6 @@ func TestAPrivateAccountIsItsTenantsAlone(t *testing.T) {
 	}
 }
 
-func TestEveryReferenceToStoredStateIsRefused(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for name, more := range map[string]string{
-		"conversation":        `,"conversation":"conv_1"`,
-		"conversation object": `,"conversation":{"id":"conv_1"}`,
-		"prompt":              `,"prompt":{"id":"pmpt_1"}`,
-		"previous, case":      `,"Previous_Response_Id":"resp_1"`,
-		"item reference":      `,"input":[{"type":"item_reference","id":"msg_1"}]`,
-		"item, untyped":       `,"input":[{"id":"msg_1"}]`,
-		"item, no type":       `,"input":[{"type":null,"id":"msg_1"}]`,
-		"item, odd type":      `,"input":[{"Type":"message","id":"msg_1"}]`,
-		"file":                `,"input":[{"role":"user","content":[{"type":"input_file","file_id":"file_1"}]}]`,
-		"image file":          `,"input":[{"role":"user","content":[{"type":"input_image","file_id":"file_1"}]}]`,
-		"vector store":        `,"input":"x","tools":[{"type":"file_search","vector_store_ids":["vs_1"]}]`,
-		"container":           `,"input":"x","tools":[{"type":"code_interpreter","container":"cntr_1"}]`,
-	} {
-		body := `{"model":"fake/echo"` + more + `}`
-		if !strings.Contains(more, `"input"`) {
-			body = harness.Responses("fake/echo", more)
-		}
-		for _, path := range []string{harness.ResponsesV1, harness.ResponsesRouter} {
-			if a := h.Client.Post(path, "hosted", body); a.Status != 400 { // may use tools, but not other people's state
-				t.Errorf("%s: %s: %d %s", path, name, a.Status, a.Body)
-			}
-		}
-	}
-	file := `{"model":"fake/echo","messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"file_1"}}]}]}`
-	for _, path := range []string{harness.ChatV1, harness.ChatRouter} {
-		harness.WantRefusal(t, path, h.Client.Post(path, "full", file), 400, "invalid_value")
-	}
-	if list := h.Provider.Fake.Requests(); len(list) != 0 {
-		t.Errorf("%d requests were forwarded; the first: %s", len(list), list[0].Body)
-	}
-}
-
 func TestToolsThatRunAtTheProviderNeedHostedTools(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	const own = `,"tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"file_id":{"type":"string"}}}}]`

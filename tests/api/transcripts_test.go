@@ -106,21 +106,6 @@ func TestASoundInJSONIsWritten(t *testing.T) {
 	}
 }
 
-// What is bounded is what the provider reads.
-func TestASoundInJSONIsGivenOnce(t *testing.T) {
-	h := startHearing(t, harness.Setup{})
-	for sound, code := range map[string]string{
-		`"data":"AAAA","data":"BBBB"`: "invalid_json", `"data":"AAAA","Data":"BBBB"`: "invalid_json", `"data":"AAAA","d\u0061ta":"BBBB"`: "invalid_json",
-		`"Data":"BBBB"`: "invalid_value",
-	} {
-		a := h.Client.Post(transcriptsV1, "chat", `{"model":"fake/echo","input_audio":{`+sound+`}}`)
-		harness.WantRefusal(t, transcriptsV1, a, 400, code)
-	}
-	if n := len(h.Provider.Fake.Requests()); n != 0 {
-		t.Errorf("the provider got %d requests", n)
-	}
-}
-
 func TestGuardrailsReadTranscripts(t *testing.T) {
 	h := startHearing(t, harness.Setup{Keys: harness.Key("chat", "guardrails mask"), Options: "guardrail mask {\non output\nredact email\n}"})
 	for _, format := range []string{"json", "verbose_json", "text", "srt", "vtt"} {
@@ -139,29 +124,4 @@ func TestGuardrailsReadWhatATranscriptIsAskedFor(t *testing.T) {
 	h := startHearing(t, harness.Setup{Keys: harness.Key("chat", "guardrails safe"), Options: "guardrail safe {\non input\ndeny email\n}"})
 	a := sendForm(h, transcriptsV1, "chat", dictate("fake/echo", heard, field(`"prompt"`, "ann@example.com")))
 	harness.WantRefusal(t, transcriptsV1, a, 422, "guardrail_blocked")
-}
-
-func TestTranscriptsAreRefusedByName(t *testing.T) {
-	h := startHearing(t, harness.Setup{Options: "alias dictation fake/err-500 fake/echo"})
-	for _, c := range []struct {
-		path, key, body string
-		status          int
-		code            string
-	}{
-		{transcriptsV1, "models", dictate("fake/echo", heard, ""), 403, "insufficient_scope"},
-		{translationsV1, "chat", dictate("fake/unheard", heard, ""), 404, "model_not_found"},
-		{transcriptsV1, "chat", dictate("fake/echo", heard, field(`"model"`, "fake/echo")), 400, "invalid_value"},
-		{transcriptsOR, "chat", field(`"model"`, "fake/echo") + "--cut--", 400, "missing_required_parameter"},
-		{transcriptsV1, "chat", field(`"model"`, "fake/echo") + field(`"file"`, "text") + "--cut--", 400, "invalid_value"},
-		{transcriptsV1, "chat", dictate("fake/echo", heard, field(`"prompt"; filename=""`, "ann@example.com")), 400, "invalid_value"},
-		{translationsV1, "chat", dictate("fake/echo", heard, field(`"prompt"; filename*=utf-8''x`, "ann@example.com")), 400, "invalid_value"},
-		{transcriptsV1, "chat", dictate("fake/err-500", heard, ""), 502, "upstream_error"},
-		{transcriptsV1, "chat", dictate("fake/cut-mid-stream", heard, field(`"response_format"`, "text")), 502, "upstream_error"},
-	} {
-		harness.WantRefusal(t, c.path, sendForm(h, c.path, c.key, c.body), c.status, c.code)
-	}
-	if a := sendForm(h, transcriptsV1, "chat", dictate("dictation", heard, "")); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
-	harness.WantRefusal(t, "chat", h.Client.Post(harness.ChatV1, "chat", harness.Chat("fake/echo", "")), 404, "model_not_callable")
 }

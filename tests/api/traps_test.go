@@ -82,19 +82,6 @@ func TestTrap02OwnRefusalsAreNever5xxNorRetriedOtherwise(t *testing.T) {
 	}
 }
 
-func TestTrap03TheErrorCodeIsANumberForOneAPIAndAStringForTheOther(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, model := range []string{"none/echo", "fake/err-400", "fake/err-429", "fake/err-500"} {
-		first, second := h.Client.Post(harness.ChatV1, "full", harness.Chat(model, "")), h.Client.Post(harness.ChatRouter, "full", harness.Chat(model, ""))
-		if code, ok := harness.At(harness.Parse(t, first.Body), "error", "code").(string); !ok || code == "" {
-			t.Errorf("%s: OpenAI API: %s", model, first.Body)
-		}
-		if code := harness.At(harness.Parse(t, second.Body), "error", "code"); code != harness.Number(strconv.Itoa(second.Status)) {
-			t.Errorf("%s: OpenRouter API, status %d: %s", model, second.Status, second.Body)
-		}
-	}
-}
-
 func TestTrap06AWholeResultHasItsFingerprintAndNoForbiddenNull(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	for _, model := range []string{"fake/sloppy", "fake/null-fields", "fake/no-usage", "fake/echo", "router/sloppy"} {
@@ -110,35 +97,6 @@ func TestTrap06AWholeResultHasItsFingerprintAndNoForbiddenNull(t *testing.T) {
 			t.Errorf("%s: created %v", model, harness.At(body, "created"))
 		} else if _, err := created.Int64(); err != nil {
 			t.Errorf("%s: created %v is no integer", model, harness.At(body, "created"))
-		}
-	}
-}
-
-func TestTrap07TheSecondFamilysListHasEveryRequiredField(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	body := harness.Parse(t, h.Client.Get("/api/v1/models", "models").Body)
-	list, _ := harness.At(body, "data").([]any)
-	if len(list) == 0 || harness.At(body, "total_count") != harness.Number(strconv.Itoa(len(list))) || !harness.Has(harness.At(body, "links"), "next") {
-		t.Fatalf("%v", body)
-	}
-	for _, m := range list {
-		for _, key := range []string{"supported_voices", "default_parameters", "per_request_limits", "context_length"} {
-			if !harness.Has(m, key) {
-				t.Errorf("%v lacks %s", harness.At(m, "id"), key)
-			}
-		}
-		for _, path := range [][]any{{"id"}, {"canonical_slug"}, {"name"}, {"links", "details"}, {"pricing", "prompt"}, {"pricing", "completion"}} {
-			if s, ok := harness.At(m, path...).(string); !ok || s == "" {
-				t.Errorf("%v: %v is %v, want a string", harness.At(m, "id"), path, harness.At(m, path...))
-			}
-		}
-		for _, path := range [][]any{{"architecture", "input_modalities"}, {"architecture", "output_modalities"}, {"supported_parameters"}} {
-			if _, ok := harness.At(m, path...).([]any); !ok {
-				t.Errorf("%v: %v is %v, want a list", harness.At(m, "id"), path, harness.At(m, path...))
-			}
-		}
-		if _, ok := harness.At(m, "top_provider", "is_moderated").(bool); !ok {
-			t.Errorf("%v: top_provider %v", harness.At(m, "id"), harness.At(m, "top_provider"))
 		}
 	}
 }

@@ -39,9 +39,8 @@ type Config struct {
 	VNC string
 	// Ports of the balancer; 0: a free one.
 	HTTPPort, VNCPort int
-	// Environment of the gateways, besides that of the test, and of single ones by name.
-	Environment  []string
-	Environments map[string][]string
+	// Environment of the gateways, besides that of the test.
+	Environment []string
 	// Alone leaves the balancer out.
 	Alone bool
 }

@@ -3,7 +3,9 @@
 package clustertest_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -112,4 +114,21 @@ func TestLongTheDiskOfPostgresIsFull(t *testing.T) {
 			t.Errorf("%s: %+v, %v", p.Gateways[i].Name, status.Database, err)
 		}
 	}
+}
+
+// status is a part of what a gateway knows of its cluster.
+type status struct {
+	Database struct {
+		Error                              string
+		Waiting, Spooled, Dropped, Refused int
+	}
+}
+
+// clusterStatus is what the operator's command says at gateway i.
+func (p *proof) clusterStatus(i int) (s status, err error) {
+	text, err := p.Gateways[i].Command("gatehouse", "cluster", "--json")
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", text, err)
+	}
+	return s, json.Unmarshal([]byte(text), &s)
 }

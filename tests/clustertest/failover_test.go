@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/tests/clustertest"
 )
 
@@ -71,29 +70,5 @@ func TestLongAMasterIsKilledWithItsLastWrites(t *testing.T) {
 		p.Provider.Release()
 		leave(open)
 		p.books("held")
-	})
-}
-
-// A server that writes its log each second loses the last of it when it is killed.
-func TestLongAnEngineRestartsWithoutItsLastSecond(t *testing.T) {
-	eachEngine(t, func(t *testing.T, program string) {
-		p := startOn(t, 2, clustertest.NewEngines(t, enginetest.RedisBy(t, program, "appendonly", "yes", "appendfsync", "everysec")))
-		for round := range 3 {
-			l := p.load(6, p.paced("hard"))
-			p.wait(1500 * time.Millisecond)
-			p.Engines.Redis.Kill()
-			p.wait(300 * time.Millisecond)
-			p.Engines.Redis.MustStart(t)
-			began := time.Now()
-			p.soon("a hard budget", func() error { return p.status(200, p.at(1, "hard"), "metered/quick") })
-			took := time.Since(began)
-			p.wait(time.Second)
-			answers := l.stop()
-			if !answers.only("200", "503 ledger_unavailable") {
-				t.Error(answers)
-			}
-			t.Logf("round %d: admits %v after the start; %v; %d rows", round+1, took.Round(10*time.Millisecond), answers, len(p.books("hard")))
-		}
-		p.crowd(1500, 16)
 	})
 }

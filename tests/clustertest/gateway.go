@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -130,8 +129,7 @@ func (g *Gateway) caddyfile() string {
 // Start starts a gateway that has ended, and returns when it is ready.
 func (g *Gateway) Start() (err error) {
 	c := g.cluster.config
-	environment := slices.Concat(c.Environment, c.Environments[g.Name])
-	g.process, err = process.StartCaddy(g.cluster.t.Context(), c.Caddy, g.dir, g.caddyfile(), environment, g.Ready)
+	g.process, err = process.StartCaddy(g.cluster.t.Context(), c.Caddy, g.dir, g.caddyfile(), c.Environment, g.Ready)
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.Name, err)
 	}

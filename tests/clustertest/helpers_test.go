@@ -62,14 +62,7 @@ func start(t *testing.T, gateways int) *proof {
 
 func startOn(t *testing.T, gateways int, engines *clustertest.Engines) *proof {
 	t.Helper()
-	return startWith(t, clustertest.Config{Caddy: caddy(t), Gateways: gateways, Engines: engines})
-}
-
-// startWith adds keys to a configuration.
-func startWith(t *testing.T, config clustertest.Config) *proof {
-	t.Helper()
-	config.Options, config.Environment = keys, environment
-	c := clustertest.Start(t, config)
+	c := clustertest.Start(t, clustertest.Config{Caddy: caddy(t), Gateways: gateways, Engines: engines, Options: keys, Environment: environment})
 	t.Cleanup(func() {
 		if t.Failed() {
 			for _, g := range c.Gateways {

@@ -198,25 +198,3 @@ func (c *cutter) pass(client net.Conn) {
 		}
 	}
 }
-
-// PostgreSQL is killed again and again under load, with a delay in each COMMIT, so that most kills
-// fall into one.
-func TestLongPostgresIsKilledInCommit(t *testing.T) {
-	p := start(t, 2)
-	l := p.load(4, p.paced("hard"))
-	const kills = 10
-	for range kills {
-		p.Engines.Postgres.Kill()
-		p.wait(200 * time.Millisecond)
-		if err := p.Engines.Postgres.Restart(); err != nil {
-			t.Fatal(err)
-		}
-		p.wait(time.Second + time.Duration(p.random.IntN(500))*time.Millisecond)
-	}
-	answers := l.stop()
-	if !answers.only("200") {
-		t.Error(answers)
-	}
-	p.rowsOf("hard", answers.of("200"))
-	t.Logf("PostgreSQL was killed %d times: %v, %d rows", kills, answers, len(p.books("hard")))
-}

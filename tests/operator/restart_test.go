@@ -1,15 +1,12 @@
 package operator
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -156,41 +153,5 @@ func TestASecondProcessOnTheSameDataIsRefused(t *testing.T) {
 	}
 	if first.Gone() {
 		t.Error("the first process has ended")
-	}
-}
-
-// Buffers are reused: under load every provider call has the bytes of its own client, and every
-// client gets the answer to its own call.
-func TestConcurrentBodiesAreNotMixedUp(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	var all sync.WaitGroup
-	for worker := range 16 {
-		all.Go(func() {
-			for i := range 12 {
-				mark := fmt.Sprintf("w%d-%d-", worker, i)
-				text := strings.Repeat(mark, 1+worker*i*100)
-				model := []string{"fake/echo", "fake/err-400", "fake/none/such"}[i%3]
-				status, body, err := h.Client.Try(h.Client.Request(harness.ChatV1, "full", say(model, text, "")))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if status == 200 && !bytes.Contains(body, []byte("You said: "+text+`"`)) || status != 200 && i%3 == 0 {
-					t.Errorf("call %s got %d and %d bytes: %.100s", mark, status, len(body), body)
-				}
-			}
-		})
-	}
-	all.Wait()
-	for _, r := range h.Provider.Fake.Requests() {
-		if r.Method != http.MethodPost {
-			continue
-		}
-		text, _ := harness.At(harness.Parse(t, r.Body), "messages", 0, "content").(string)
-		parts := strings.SplitAfterN(text, "-", 3)
-		mark := parts[0] + parts[1]
-		if strings.Repeat(mark, len(text)/len(mark)) != text {
-			t.Errorf("the provider got a mixture of %d bytes that begins with %q", len(text), mark)
-		}
 	}
 }

@@ -82,39 +82,6 @@ func TestADeletedKeyIsRefusedAndItsStreamGoesOn(t *testing.T) {
 	}
 }
 
-func TestANewConfigurationBoundsTheKeysMadeAtRunTime(t *testing.T) {
-	with := func(options string) harness.Setup {
-		return harness.Setup{Keys: managerKeys, Options: options}
-	}
-	h := harness.Start(t, with(runtimeBlock))
-	key := makeKey(h, "")
-	for _, c := range []struct {
-		options string
-		status  int
-	}{
-		{runtimeBlock, 200},
-		{"runtime_keys {\nscopes models:read\n}\n", 403},
-		{"runtime_keys {\nscopes chat:write\nmodels test/*\n}\n", 404},
-		{"", 401},
-		{runtimeBlock, 200},
-	} {
-		if err := h.Reload(with(c.options)); err != nil {
-			t.Fatal(err)
-		}
-		// A request that reaches the old listener while it closes gets no answer.
-		if !harness.Eventually(func() bool {
-			resp, err := h.Client.HTTP.Do(requestWith(h, key, harness.ChatV1, harness.Hello("fake/echo")))
-			if err != nil {
-				return false
-			}
-			_ = resp.Body.Close()
-			return resp.StatusCode == c.status
-		}) {
-			t.Errorf("%q: the key is not answered with %d", c.options, c.status)
-		}
-	}
-}
-
 func TestALimitHoldsOverChangesAndRestarts(t *testing.T) {
 	with := harness.Setup{Keys: managerKeys, Options: runtimeBlock}
 	h := harness.StartPriced(t, with)

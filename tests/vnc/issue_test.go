@@ -55,38 +55,6 @@ func TestVNCAnAddressIsIssued(t *testing.T) {
 	}
 }
 
-func TestVNCWhoMayNotHaveAnAddressGetsNone(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.Start(t, harness.Setup{VNC: d.As("one", "") + d.As("gone", "") + d.As("theirs", "tenant other")})
-	h.VNC.Release("gone")
-	for _, key := range []string{"", "nobody"} {
-		harness.WantRefusal(t, vncOfOne, h.Client.Do("POST", vncOfOne, key, "{}"), 401, "invalid_api_key")
-	}
-	for _, key := range []string{"full", "manage"} {
-		a := h.Client.Do("POST", vncOfOne, key, "{}")
-		harness.WantRefusal(t, vncOfOne, a, 403, "insufficient_scope")
-		if !strings.Contains(string(a.Body), "workstations:connect") {
-			t.Errorf("the scope is not named: %s", a.Body)
-		}
-	}
-	unknown := h.Client.Do("POST", "/v1/workstations/nothing/vnc", "connect", "{}")
-	harness.WantRefusal(t, vncOfOne, unknown, 404, "not_found")
-	foreign := h.Client.Do("POST", "/v1/workstations/theirs/vnc", "connect", "{}")
-	harness.WantRefusal(t, vncOfOne, foreign, 404, "not_found")
-	if want := strings.ReplaceAll(string(unknown.Body), "nothing", "theirs"); string(foreign.Body) != want {
-		t.Errorf("another tenant's workstation can be told from none:\n%s%s", foreign.Body, want)
-	}
-	harness.WantRefusal(t, vncOfOne, h.Client.Do("POST", "/v1/workstations/gone/vnc", "connect", "{}"), 404, "not_found")
-	a := h.Client.Do("GET", vncOfOne, "connect", "")
-	harness.WantRefusal(t, vncOfOne, a, 405, "method_not_allowed")
-	if a.Header.Get("Allow") != "POST" {
-		t.Errorf("Allow %q", a.Header.Get("Allow"))
-	}
-	if n := d.Connections(); n != 0 {
-		t.Errorf("the workstation was reached %d times", n)
-	}
-}
-
 // The single modules authenticate by themselves, wherever a site puts them.
 func TestVNCTheSingleModulesNeverRunUnauthenticated(t *testing.T) {
 	d := harness.NewVNCServer(t, harness.NoSecurity)

@@ -1,11 +1,8 @@
 package vnc
 
 import (
-	"fmt"
-	"io"
 	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -106,65 +103,5 @@ func onlyVNCSessions(h *harness.Gateway, n float64) {
 		return h.Records.Metric("gatehouse_vnc_connections_half_open") == 0 && h.Records.Metric("gatehouse_vnc_sessions_open") == n
 	}) {
 		h.T.Error("VNC connections do not end")
-	}
-}
-
-func TestVNCTwoThousandSessionsLeaveNothingBehind(t *testing.T) {
-	const batches, batch, slack = 20, 100, 0.05
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.StartVNC(t, harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")})
-	a := h.VNC.Issue("connect", "one", "")
-	round := func() {
-		var all sync.WaitGroup
-		gate := make(chan struct{})
-		for i := range batch {
-			all.Go(func() {
-				w := h.VNC.TLSFirstFrom(fmt.Sprintf("127.0.7.%d", 1+i%4), a.Host).Accepted().Echo(i, i)
-				<-gate
-				if w.Echo(1, 1); w.Err == nil && i%2 == 0 { // half of them close in order
-					if w.Err = halfClose(w); w.Err == nil {
-						_, w.Err = io.Copy(io.Discard, w)
-					}
-				}
-				if w.Leave(); w.Err != nil {
-					t.Error(w.Err)
-				}
-			})
-		}
-		if !harness.Eventually(func() bool { return h.Records.Metric("gatehouse_vnc_sessions_open") == batch || t.Failed() }) {
-			t.Errorf("%v of %d sessions are open", h.Records.Metric("gatehouse_vnc_sessions_open"), batch)
-		}
-		close(gate)
-		all.Wait()
-		h.VNC.WaitClosed()
-	}
-	settled := func() (goroutines int, heap int64) {
-		h.Client.HTTP.CloseIdleConnections()
-		harness.Log.Reset()
-		harness.Eventually(func() bool { return d.Idle() })
-		heap, _ = memory()
-		return runtime.NumGoroutine(), heap
-	}
-	round() // pools and tables are warm
-	goroutines, heap := settled()
-	for range batches {
-		round()
-	}
-	var goroutinesNow int
-	var heapNow int64
-	ok := harness.Eventually(func() bool {
-		goroutinesNow, heapNow = settled()
-		return goroutinesNow <= goroutines
-	})
-	growth := float64(heapNow-heap) / float64(heap)
-	t.Logf("%d sessions: goroutines %d, then %d; heap %d, then %d (%+.1f %%)", batches*batch, goroutines, goroutinesNow, heap, heapNow, 100*growth)
-	if !ok {
-		t.Errorf("%d goroutines, %d before", goroutinesNow, goroutines)
-	}
-	if growth > slack {
-		t.Errorf("the heap has grown by %.1f %%", 100*growth)
-	}
-	if n := h.Records.Metric(`gatehouse_vnc_sessions_total{ended="viewer_left",security="TLSFirst"}`); n != (batches+1)*batch {
-		t.Errorf("%v sessions were counted", n)
 	}
 }

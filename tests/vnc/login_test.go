@@ -1,7 +1,6 @@
 package vnc
 
 import (
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -69,53 +68,4 @@ func TestVNCAWorkstationThatRefusedTheLoginIsNotAskedAtOnceAgain(t *testing.T) {
 	if n := wrong.Connections(); n != 2 {
 		t.Errorf("it was reached %d times", n)
 	}
-}
-
-// Many viewers at once share the result of the first one's login.
-func TestVNCManyViewersAtOnceMakeOneLoginWithAWrongPassword(t *testing.T) {
-	const viewers = 12
-	wrong := harness.NewVNCServer(t, func(w *harness.Conn) {
-		harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)
-		w.Refuse("Authentication failed")
-	})
-	h := harness.StartVNC(t, harness.Setup{VNC: wrong.As("wrong", "password {env.DESK_PASSWORD}")})
-	var all sync.WaitGroup
-	for range viewers {
-		url := h.VNC.Issue("connect", "wrong", "")
-		all.Go(func() {
-			refusedWith(h, url, "The workstation refused the gateway's password. Tell your administrator.")
-		})
-	}
-	all.Wait()
-	if n := wrong.Connections(); n != 1 {
-		t.Errorf("%d viewers at once made %d logins", viewers, n)
-	}
-	refusedSoon(h, "workstation_password", viewers)
-}
-
-// A viewer that cannot stay is refused before the workstation is dialled.
-func TestVNCABusyWorkstationIsNotDialled(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.VNCAuth)
-	h := harness.StartVNC(t, harness.Setup{VNC: "max_sessions 1\n" + d.As("one", "password {env.DESK_PASSWORD}") + d.As("two", "password {env.DESK_PASSWORD}")})
-	shared := h.VNC.Issue("connect", "one", `{"shared":true}`)
-	w := h.VNC.View(h.VNC.Issue("connect", "one", ""))
-	const viewers = 6
-	for range viewers / 2 {
-		refusedWith(h, h.VNC.Issue("desk", "one", ""), busy)
-		refusedWith(h, shared, busy)
-	}
-	refusedWith(h, h.VNC.Issue("connect", "two", ""), "Too many viewers are connected. Try again later.")
-	if n := d.Connections(); n != 1 {
-		t.Errorf("the workstation was reached %d times", n)
-	}
-	refusedSoon(h, "busy", viewers)
-	refusedSoon(h, "full", 1)
-	if row := vncRecord(h, "one"); harness.At(row, "status") != harness.Number("403") || harness.At(row, "code") != "busy" {
-		t.Errorf("row %v", row)
-	}
-	mustSucceed(h, w.Echo(1, 1))
-	w.Leave()
-	h.VNC.WaitClosed()
-	w = h.VNC.View(shared) // it was not used up
-	w.Leave()
 }

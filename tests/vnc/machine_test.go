@@ -2,7 +2,6 @@ package vnc
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
@@ -72,66 +71,4 @@ func TestVNCAnotherMachineAtTheAddressIsNotShown(t *testing.T) {
 	if !jsontest.Has(t, stored(h), `{"generation":"vm-2"}`) {
 		t.Error("nothing to look at")
 	}
-}
-
-func TestVNCAnotherGenerationEndsTheSessionsBeforeItsAnswer(t *testing.T) {
-	h := startWithRoot(t)
-	before, after := harness.NewPlace(t), harness.NewPlace(t)
-	before.Boot("one", "vm-1")
-	after.Boot("one", "vm-1")
-	h.Client.Want(201, "PUT", workstations+"/one", "manage", registered(before.Address(), "vm-1"))
-	one := h.VNC.Issue("connect", "one", `{"shared":true}`)
-	w := h.VNC.TLSFirst(one.Host)
-	w.Shown()
-	h.Client.Want(200, "PUT", workstations+"/one", "manage", registered(after.Address(), "vm-1")) // it has moved
-	if w.Echo(1, 1); w.Err != nil {
-		t.Fatalf("the session of a machine that moves: %v", w.Err)
-	}
-	a := h.Client.Do("DELETE", workstations+"/one?generation=vm-0", "manage", "")
-	harness.WantRefusal(t, workstations, a, 409, "workstation_generation")
-	if w.Echo(2, 2); w.Err != nil {
-		t.Fatalf("the session after a late release: %v", w.Err)
-	}
-	after.Boot("one", "vm-2")
-	h.Client.Want(200, "PUT", workstations+"/one", "manage", registered(after.Address(), "vm-2"))
-	if open := h.VNC.Sessions("one"); len(open) != 0 {
-		t.Errorf("%d sessions are open after the answer", len(open))
-	}
-	w.End()
-	if text := refusedAt(h, one.Host); text != "This workstation was released." {
-		t.Errorf("told %q", text)
-	}
-	w = h.VNC.TLSFirst(h.VNC.Issue("connect", "one", "").Host)
-	if shown := w.Shown(); shown != "one vm-2" || w.Err != nil {
-		t.Errorf("%q, %v", shown, w.Err)
-	}
-	w.Leave()
-}
-
-// What may not be dialled is refused when it is registered, or in one text when it is dialled.
-func TestVNCPortsAreCheckedWhenTheyAreRegisteredAndDialled(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	_, port, _ := net.SplitHostPort(d.Address())
-	const networks = "register_networks 127.0.0.1/32 ::1/128 169.254.0.0/16\n"
-	h := harness.StartVNC(t, harness.Setup{VNC: networks + "register_ports 22-22 5900-5999 " + port + "\n"})
-	h.Client.Want(201, "PUT", workstations+"/one", "manage", `{"address":"`+d.Address()+`"}`)
-	h.Client.Want(201, "PUT", workstations+"/name", "manage", `{"address":"localhost:`+port+`"}`)
-	one, name := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "name", "")
-	h.VNC.View(one).Leave()
-	h.Become(harness.Setup{VNC: networks + "register_ports 5900-5999 1\n"})
-	a := h.Client.Do("PUT", workstations+"/two", "manage", `{"address":"`+d.Address()+`"}`)
-	harness.WantRefusal(t, workstations, a, 400, "invalid_value")
-	h.Client.Want(400, "PUT", workstations+"/two", "manage", `{"address":"127.0.0.1:22"}`)
-	h.Client.Want(400, "PUT", workstations+"/two", "manage", `{"address":"169.254.1.1:5900"}`)
-	h.Client.Want(201, "PUT", workstations+"/closed", "manage", `{"address":"127.0.0.1:1"}`)
-	came := d.Connections()
-	for _, host := range []string{one.Host, name.Host, h.VNC.Issue("connect", "closed", "").Host} {
-		if text := refusedAt(h, host); text != "The workstation cannot be reached. Try again later." {
-			t.Errorf("told %q", text)
-		}
-	}
-	if d.Connections() != came {
-		t.Error("the workstation was dialled")
-	}
-	vncLogLine(h, "vnc connection refused", `"workstation":"one"`, "the port is not one of register_ports")
 }

@@ -60,32 +60,3 @@ func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
 	h.Become(harness.Setup{VNC: "fixed_size\nclipboard_in off\n" + d.As("one", "")})
 	wantMessages(h, "fixed size, no clipboard", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), pixelFormat, keyEvent)
 }
-
-func TestVNCAMessageThatIsNoneEndsTheSession(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.StartVNC(t, harness.Setup{VNC: d.As("one", "")})
-	a := h.VNC.Issue("connect", "one", "")
-	for name, c := range map[string]struct {
-		message     []byte
-		code, cause string
-	}{
-		"an unknown type": {[]byte{77, 0, 0, 0}, "message", "message type [77] is not known"},
-		"a long cut text": {[]byte{6, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff}, "too_long", "a cut text of 2147483647 bytes, more than 16777216"},
-	} {
-		w := h.VNC.View(a).Send(c.message)
-		if w.End(); w.Err != nil {
-			t.Errorf("%s: %v", name, w.Err)
-		}
-		h.VNC.WaitClosed()
-		var row any // of the session before, for a moment
-		if !harness.Eventually(func() bool { row = vncRecord(h, "one"); return harness.At(row, "code") == c.code }) || harness.At(row, "ended") != "protocol_error" {
-			t.Errorf("%s: %v, %v", name, harness.At(row, "ended"), harness.At(row, "code"))
-		}
-		if line := vncLogLine(h, `"msg":"vnc session"`, c.cause); harness.At(line, "ended") != "protocol_error" || harness.At(line, "code") != c.code {
-			t.Errorf("%s: line %v", name, line)
-		}
-	}
-	if n := h.Records.Metric(`gatehouse_vnc_sessions_total{ended="protocol_error",security="TLSFirst"}`); n != 2 {
-		t.Errorf("%v sessions ended so", n)
-	}
-}

@@ -55,23 +55,6 @@ func ownInterface() string {
 	return ""
 }
 
-func TestVNCARegisteredWorkstationUsesADeclaredCredential(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.VNCAuth)
-	credential := "credential lab {\npassword {env.DESK_PASSWORD}\n}\n"
-	h := harness.StartVNC(t, harness.Setup{VNC: "register_networks 127.0.0.1/32\n" + credential})
-	h.Client.Want(201, "PUT", workstations+"/two", "manage", `{"address":"`+d.Address()+`","credential":"lab"}`)
-	a := h.VNC.Issue("connect", "two", "")
-	w := h.VNC.View(a)
-	w.Leave()
-	// A credential that the configuration has no more opens nothing.
-	h.Become(harness.Setup{VNC: "register_networks 127.0.0.1/32\n"})
-	w = h.VNC.TLSFirst(a.Host)
-	if text := w.Refusal(); w.Err != nil || !strings.Contains(text, "cannot be reached") {
-		t.Errorf("%q, %v", text, w.Err)
-	}
-	refusedSoon(h, "unavailable", 1)
-}
-
 func TestVNCCredentialsAndTokensStayWhereTheyAre(t *testing.T) {
 	good, bad := harness.NewVNCServer(t, harness.VNCAuth), harness.NewVNCServer(t, func(w *harness.Conn) {
 		harness.Offer(w, 2).Expect(2).Send("0123456789abcdef").ReadN(16)

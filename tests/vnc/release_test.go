@@ -2,7 +2,6 @@ package vnc
 
 import (
 	"io"
-	"sync"
 	"testing"
 	"time"
 
@@ -80,66 +79,6 @@ func TestVNCAReleaseEndsEverythingWithinASecond(t *testing.T) {
 	mustSucceed(h, spared.Echo(1, 2))
 	if line := vncLogLine(h, `"ended":"released"`, `"workstation":"one"`); harness.At(line, "level") != "info" {
 		t.Errorf("line %v", line)
-	}
-}
-
-func TestVNCAReleaseAfterAReloadEndsSessionsOfBefore(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	s := harness.Setup{VNC: "on_conflict share\n" + d.As("one", "")}
-	h := harness.StartVNC(t, s)
-	a := h.VNC.Issue("connect", "one", "")
-	before := h.VNC.View(a)
-	for range 2 {
-		h.Become(s)
-		mustSucceed(h, before.Echo(3, 3))
-	}
-	after := h.VNC.View(a)
-	ends := []chan error{busyViewer(before), busyViewer(after)}
-	h.VNC.Release("one")
-	for _, end := range ends {
-		harness.WantEnd(t, "a viewer", end)
-	}
-	refusedWith(h, a, "This workstation was released.")
-}
-
-// A release also ends connections that have no session yet, at every step: none of them gets a
-// desktop.
-func TestVNCAReleaseDuringTheHandshakeLetsNobodyIn(t *testing.T) {
-	gate := make(chan struct{})
-	var once sync.Once
-	open := func() { once.Do(func() { close(gate) }) }
-	d := harness.NewVNCServer(t, func(w *harness.Conn) { <-gate; harness.NoSecurity(w) })
-	t.Cleanup(open)
-	h := harness.StartVNC(t, harness.Setup{VNCHandler: silent, VNC: d.As("one", "") + d.As("two", "")})
-	a, b := h.VNC.Issue("connect", "one", ""), h.VNC.Issue("connect", "two", "")
-	step := func(a harness.Address) *harness.Conn {
-		w := h.VNC.Dial("").Greet("RFB 003.008\n", 19)
-		w.VeNCrypt(262)
-		return w
-	}
-	beforeTLS, beforePassword, atDesk := step(a), step(a).StartTLS(""), step(a).StartTLS("").Plain("", a.Token)
-	if !harness.Eventually(func() bool { return d.Connections() == 1 }) {
-		t.Fatal("nobody is on the way to the workstation")
-	}
-	h.VNC.Release("one")
-	open()
-	const text = "This workstation was released."
-	for name, w := range map[string]*harness.Conn{
-		"before TLS": beforeTLS.StartTLS("").Plain("", a.Token), "before its password": beforePassword.Plain("", a.Token), "on its way": atDesk,
-	} {
-		if got := w.Refusal(); w.Err != nil || got != text {
-			t.Errorf("%s: %q, %v", name, got, w.Err)
-		}
-	}
-	// Let in already, but not yet asking for the desktop.
-	w := step(b).StartTLS("").Plain("", b.Token).Expect(uint32(0))
-	mustSucceed(h, w)
-	end := w.ReadToEnd()
-	h.VNC.Release("two")
-	harness.WantEnd(t, "between result and ServerInit", end)
-	w.Leave()
-	if n := h.Records.Metric("gatehouse_vnc_sessions_open"); n != 0 {
-		t.Errorf("%v sessions are open", n)
 	}
 }
 

@@ -89,23 +89,3 @@ func TestVNCAGuestSeesCannotTypeAndEndsWithItsHost(t *testing.T) {
 	}
 	refusedWith(h, address, "The session that you were invited to has ended.")
 }
-
-// A registration has rules too, which the next session has when they change.
-func TestVNCARegisteredWorkstationHasItsRules(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.StartVNC(t, harness.Setup{VNC: "register_networks 127.0.0.1/32\n" + d.As("one", "")})
-	put := func(session string) {
-		t.Helper()
-		a := h.Client.Do("PUT", "/v1/workstations/two", "manage", `{"address":"`+d.Address()+`","session":`+session+`}`)
-		if a.Status/100 != 2 {
-			t.Fatalf("%d %s", a.Status, a.Body)
-		}
-	}
-	all := [][]byte{pixelFormat, keyEvent, cutText}
-	put(`{"clipboard_in":"off"}`)
-	a := h.VNC.Issue("connect", "two", "")
-	wantMessages(h, "as registered", arrived(h, d, a, all...), pixelFormat, keyEvent)
-	put(`{"view_only":true}`)
-	wantMessages(h, "as registered again, by the same address", arrived(h, d, a, all...), pixelFormat)
-	h.Client.Want(400, "PUT", "/v1/workstations/two", "manage", `{"address":"`+d.Address()+`","session":{"record":"on"}}`)
-}

@@ -1,8 +1,6 @@
 package vnc
 
 import (
-	"crypto/tls"
-	"net"
 	"strings"
 	"testing"
 
@@ -11,17 +9,6 @@ import (
 
 // Dialogues of viewers that are accepted, byte by byte. The workstation's ServerInit and the echo
 // of a pointer event show that it is the desktop.
-
-// halfClose ends the viewer's direction, as a viewer does that closes its window.
-func halfClose(w *harness.Conn) error {
-	switch conn := w.Conn.(type) {
-	case *tls.Conn:
-		return conn.CloseWrite()
-	case *net.TCPConn:
-		return conn.CloseWrite()
-	}
-	return nil
-}
 
 func TestVNCTheTestCardIsADesktop(t *testing.T) {
 	h := harness.StartVNC(t, harness.Setup{VNC: "workstation demo {\ntest_card\n}"})

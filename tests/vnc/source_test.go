@@ -159,40 +159,6 @@ func TestVNCAWorkstationThatIsStartingOpensLater(t *testing.T) {
 	w.Leave()
 }
 
-// Another generation is another machine: what was issued for the old one ends.
-func TestVNCAnotherGenerationOfASourceEndsTheSessionsOfTheOld(t *testing.T) {
-	old, d, p := harness.NewVNCServer(t, harness.NoSecurity), harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
-	p.say("lab1", allowing(old, `,"generation":"vm-1","cache_seconds":0`))
-	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
-	a, unused := h.VNC.Issue("connect", "lab1", ""), h.VNC.Issue("connect", "lab1", "")
-	end := busyViewer(h.VNC.View(a))
-	p.say("lab1", allowing(d, `,"generation":"vm-2"`))
-	next := h.VNC.Issue("connect", "lab1", "")
-	harness.WantEnd(t, "of the machine that is gone", end)
-	refusedWith(h, unused, "This workstation was released.")
-	before := old.Connections()
-	w := h.VNC.View(next)
-	mustSucceed(h, w.Echo(1, 1))
-	if old.Connections() != before || d.Connections() != 1 {
-		t.Errorf("%d connections to the old machine, %d to the new", old.Connections()-before, d.Connections())
-	}
-}
-
-// DELETE ends what is open, and the control plane is asked again.
-func TestVNCAWorkstationOfASourceIsReleased(t *testing.T) {
-	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)
-	p.say("lab1", allowing(d, ""))
-	h := harness.StartVNC(t, harness.Setup{VNC: p.block("")})
-	a := h.VNC.Issue("connect", "lab1", "")
-	end := busyViewer(h.VNC.View(a))
-	p.say("lab1", `{"decision":"deny"}`)
-	h.VNC.Release("lab1")
-	harness.WantEnd(t, "of a released workstation", end)
-	vncLogLine(h, `"ended":"released"`, `"workstation":"lab1"`)
-	refusedWith(h, a, "This workstation was released.")
-	harness.WantRefusal(t, "asked again", h.Client.Do("POST", workstations+"/lab1/vnc", "connect", ""), 403, "workstation_denied")
-}
-
 // Open sessions live on while the control plane is down, and viewers come back; nobody new comes.
 func TestVNCDesktopsOutliveTheControlPlane(t *testing.T) {
 	d, p := harness.NewVNCServer(t, harness.NoSecurity), newPlane(t)

@@ -2,7 +2,6 @@ package vnc
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
@@ -24,15 +23,4 @@ func names(h *harness.Gateway, key string) string {
 		names = append(names, id+" "+state)
 	}
 	return strings.Join(names, ", ")
-}
-
-// Without desktops there are none of these URLs.
-func TestVNCAGatewayOfModelsOnlyHasNoWorkstations(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Keys: harness.DefaultKeys + harness.VNCKeys})
-	for _, c := range [][2]string{{"GET", workstations}, {"POST", vncOfOne}, {"DELETE", workstations + "/one"}} {
-		harness.WantRefusal(t, c[1], h.Client.Do(c[0], c[1], "desk", ""), 404, "unknown_url")
-	}
-	if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", "")); a.Status != 200 {
-		t.Errorf("%d %s", a.Status, a.Body)
-	}
 }

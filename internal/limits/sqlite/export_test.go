@@ -9,9 +9,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Watch calls watch for every change of l, with the subject locked.
-func Watch(l *Ledger, watch func(limits.Balance)) { l.watch = watch }
-
 // Sink is what a Ledger writes to.
 type Sink = sink
 
@@ -112,10 +109,4 @@ func (r *Rates) Ask(subjects []limits.Subject) (limits.Reading, *limits.RateRefu
 func (r *Rates) Take(n int64, subjects []limits.Subject) (limits.Reading, *limits.Grant, *limits.RateRefusal) {
 	reading, grant, refusal, _ := r.Tokens(context.Background(), n, subjects)
 	return reading, grant, refusal
-}
-
-// ReadOne is Read of one subject.
-func (r *Rates) ReadOne(s limits.Subject) []limits.RateUse {
-	uses, _ := r.Read(context.Background(), []limits.Subject{s})
-	return uses
 }

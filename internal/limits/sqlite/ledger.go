@@ -51,8 +51,6 @@ type Ledger struct {
 	behind  atomic.Bool // backlog is not empty
 	mu      sync.Mutex  // guards backlog
 	backlog []*ledgerRows
-
-	watch func(limits.Balance) // called in tests for every change, with the subject locked
 }
 
 // sink is the part of store.Store that the package writes to.
@@ -136,15 +134,8 @@ func (l *Ledger) reserve(r *limits.ReserveRequest, h *ledgerCall) (refusal *limi
 	}
 	for _, reserved := range h.amounts {
 		reserved.tally.reserved += reserved.amount
-		l.watched(reserved)
 	}
 	return nil, nil
-}
-
-func (l *Ledger) watched(r reservedAmount) {
-	if l.watch != nil {
-		l.watch(limits.Balance{Subject: r.subject.name, Budget: r.budget, Spent: r.tally.spent, Reserved: r.tally.reserved})
-	}
 }
 
 // Settle implements Ledger.
@@ -171,7 +162,6 @@ func (l *Ledger) end(call string, h *ledgerCall, used limits.Amount) error {
 		reserved.subject.mu.Lock()
 		reserved.tally.reserved -= reserved.amount
 		reserved.tally.spent = limits.Plus(reserved.tally.spent, amount)
-		l.watched(reserved)
 		reserved.subject.mu.Unlock()
 		if amount > 0 {
 			rows.spent = append(rows.spent, spentRow{reserved.tally.row, amount, 1})

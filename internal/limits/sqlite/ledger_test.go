@@ -4,67 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
-
-// A thousand concurrent calls ask for ten times the budget. Some use all they reserved, some
-// nothing. Spent plus reserved never exceeds the limit, and all of the limit can be used.
-func TestConcurrentCallsNeverExceedTheBudget(t *testing.T) {
-	const calls, worth = 1000, 100
-	key, tenant := budgeted(t, "key:a", "0.00001usd/day"), budgeted(t, "tenant:a", "0.00002usd/month", "1k tokens/total soft") // 10,000 and 20,000 nano
-	st := open(t, t.TempDir(), store.Options{CommitInterval: time.Millisecond})
-	l, _ := openLedger(t, st)
-	var changes, over, most atomic.Int64
-	sqlite.Watch(l, func(b limits.Balance) {
-		changes.Add(1)
-		if b.Spent+b.Reserved > b.Budget.Limit || b.Spent < 0 || b.Reserved < 0 {
-			over.Add(1)
-		}
-		if b.Subject == "key:a" {
-			most.Store(max(most.Load(), b.Spent+b.Reserved))
-		}
-	})
-	var wg sync.WaitGroup
-	var spent atomic.Int64
-	for i := range calls {
-		wg.Go(func() {
-			h, refusal, err := limits.Reserve(t.Context(), l, limits.ReserveRequest{
-				Call: fmt.Sprint(i), At: noon, Most: limits.Amount{Nano: worth}, Likely: limits.Amount{Tokens: 1},
-				Subjects: []limits.Subject{key, tenant}, Durable: i%10 == 0,
-			})
-			if err != nil {
-				t.Error(err)
-			}
-			if refusal != nil || err != nil {
-				return
-			}
-			used := int64(worth * (i % 2))
-			for range 2 {
-				if err := h.Settle(t.Context(), limits.Amount{Nano: used, Tokens: 1}); err != nil {
-					t.Error(err)
-				}
-			}
-			spent.Add(used)
-		})
-	}
-	wg.Wait()
-	if over.Load() != 0 || most.Load() != 10_000 || spent.Load() > 10_000 || spent.Load() < 5_000 {
-		t.Errorf("over the limit %d times in %d changes, at most %d, spent %d", over.Load(), changes.Load(), most.Load(), spent.Load())
-	}
-	if got := count(t, st, "SELECT spent FROM ledger WHERE subject = 'key:a'"); int64(got) != spent.Load() {
-		t.Errorf("%d on disk", got)
-	}
-	if got := count(t, st, "SELECT count(*) FROM hold"); got != 0 {
-		t.Errorf("%d holds on disk", got)
-	}
-}
 
 func TestReservationIsSettledOnce(t *testing.T) {
 	l, _ := openLedger(t, open(t, t.TempDir(), store.Options{}))

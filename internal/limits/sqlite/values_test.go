@@ -73,33 +73,6 @@ func TestReservationsAtTheirBounds(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestExhaustedBudgetReportsItsReset(t *testing.T) {
-	l := newLedger(t)
-	s := []limits.Subject{budgeted(t, "key:a", "5 tokens/day")}
-	if _, err := l.Reserve(t.Context(), limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Tokens: 5}, Subjects: s}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Settle(t.Context(), "1", limits.Amount{Tokens: 5}); err != nil {
-		t.Fatal(err)
-	}
-	midnight := noon.Add(-12 * time.Hour)
-	want := limits.Refusal{
-		Balance:    limits.Balance{Subject: "key:a", Budget: s[0].Budgets[0], Spent: 5, Begins: midnight, ResetsAt: midnight.AddDate(0, 0, 1)},
-		RetryAfter: 11 * time.Hour,
-	}
-	if got, err := l.Exhausted(t.Context(), noon.Add(time.Hour), s); err != nil || got == nil || *got != want {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
-	}
-}
-
-func TestOfBudgetsThatResetTogetherTheFirstIsReported(t *testing.T) {
-	s := []limits.Subject{budgeted(t, "key:a", "0.000000001usd/day", "1 tokens/day"), budgeted(t, "tenant:a", "0.000000001usd/day")}
-	r := limits.ReserveRequest{Call: "1", At: noon, Most: limits.Amount{Nano: 2, Tokens: 2}, Subjects: s}
-	if refusal, err := newLedger(t).Reserve(t.Context(), r); err != nil || refusal == nil || refusal.Subject != "key:a" || refusal.Budget != s[0].Budgets[0] {
-		t.Errorf("%+v, %v", refusal, err)
-	}
-}
-
 func TestSubjectsWithoutAConfigurationAreNamed(t *testing.T) {
 	st := open(t, t.TempDir(), store.Options{})
 	l, _ := openLedger(t, st)

@@ -1,10 +1,8 @@
 package valkey_test
 
 import (
-	"math/rand/v2"
 	"regexp"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -96,56 +94,4 @@ func TestMessagesOfACall(t *testing.T) {
 			t.Errorf("%d messages", after-before)
 		}
 	})
-}
-
-// admittedCall is a call that was counted at a time between the two.
-type admittedCall struct{ from, to time.Time }
-
-// Three gateways under load admit no more than the limit in any window.
-func TestNoWindowOfThreeGatewaysHoldsMoreThanTheLimit(t *testing.T) {
-	const limit, callers, load = 40, 3, 1600 * time.Millisecond
-	e := enginetest.Redis(t)
-	s := rated(t, "key:a", strconv.Itoa(limit)+"/s")
-	var mu sync.Mutex
-	var calls []admittedCall
-	var wg sync.WaitGroup
-	end := time.Now().Add(load)
-	for i := range 3 {
-		g := started(t, e, string(rune('a'+i)), nil)
-		for j := range callers {
-			random := rand.New(rand.NewPCG(uint64(i), uint64(j)))
-			wg.Go(func() {
-				for time.Now().Before(end) {
-					from := time.Now()
-					_, refusal, err := g.Request(t.Context(), []limits.Subject{s})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if refusal == nil {
-						mu.Lock()
-						calls = append(calls, admittedCall{from, time.Now()})
-						mu.Unlock()
-						continue
-					}
-					<-time.After(min(refusal.RetryAfter, time.Duration(random.IntN(30))*time.Millisecond)) // as clients do
-				}
-			})
-		}
-	}
-	wg.Wait()
-	for _, first := range calls {
-		inside := 0
-		for _, c := range calls {
-			if !c.from.Before(first.from) && c.to.Sub(first.from) < time.Second {
-				inside++
-			}
-		}
-		if inside > limit {
-			t.Fatalf("%d calls in a second", inside)
-		}
-	}
-	if len(calls) < limit+limit/4 {
-		t.Errorf("only %d calls in %v", len(calls), load)
-	}
 }

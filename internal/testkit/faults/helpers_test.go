@@ -106,7 +106,6 @@ const (
 	chatV1      = "/v1/chat/completions"
 	chatRouter  = "/api/v1/chat/completions"
 	respV1      = "/v1/responses"
-	respRouter  = "/api/v1/responses"
 	messagesV1  = "/v1/messages"
 	helloPrompt = "hello there"
 	helloText   = "You said: hello there"

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -119,44 +118,5 @@ func TestMessagesErrorsAreInAnthropicsForm(t *testing.T) {
 	}
 	if r := post(t, addr, messagesV1, `{"model":"echo","messages":[]}`); r.status != 400 || !bytes.Contains(r.body, []byte("messages: at least one")) {
 		t.Errorf("%d %s", r.status, r.body)
-	}
-}
-
-func TestModelsAreListedForAnthropicsClients(t *testing.T) {
-	p, addr := start(t)
-	p.SetModels([]string{"a", "b", "c"})
-	req, err := http.NewRequest(http.MethodGet, "http://"+addr+"/v1/models?limit=2", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Anthropic-Version", "2023-06-01")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var list struct {
-		Data []struct{ Type, ID string }
-		More bool `json:"has_more"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil || len(list.Data) != 2 || list.Data[1].ID != "b" || !list.More {
-		t.Errorf("%v %+v", err, list)
-	}
-}
-
-func TestEmbeddingsBehaveAsTheirModel(t *testing.T) {
-	_, addr := start(t)
-	const path = "/v1/embeddings"
-	if r := post(t, addr, path, `{"model":"acme/echo","input":["a","b"]}`); r.status != 200 || at(decode(t, r.body), "data", 1, "index") != json.Number("1") {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-	if r := post(t, addr, path, `{"model":"echo"}`); r.status != 400 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-	if r := post(t, addr, path, `{"model":"err-503","input":"a"}`); r.status != 503 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-	if r := post(t, addr, path, `{"model":"cut-mid-stream","input":"a"}`); r.err == nil {
-		t.Errorf("whole: %s", r.body)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
-	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestRecordSortsHeaders(t *testing.T) {
@@ -99,32 +98,5 @@ func TestRecordOverHTTP(t *testing.T) {
 	}
 	if at(list[0], "body") != chatBody("echo", "") || at(list[0], "path") != chatV1 || at(list[0], "headers", 0, 1) != "Bearer canary-key" || has(list[0], "gone_at") {
 		t.Errorf("%v", list[0])
-	}
-}
-
-func TestModelListIsWhatTheTestSays(t *testing.T) {
-	p, addr := start(t)
-	list := func() (int, string) {
-		resp, err := http.Get("http://" + addr + "/v1/models")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(body)
-	}
-	if _, body := list(); !jsontest.Has(t, body, `{"id":"cut-clean"}`) {
-		t.Errorf("all behaviours: %s", body)
-	}
-	p.SetModels([]string{"b", "a/c"})
-	if _, body := list(); len(jsontest.Values(t, body, "id")) != 2 || !jsontest.Has(t, body, `{"id":"a/c"}`) {
-		t.Errorf("two models: %s", body)
-	}
-	p.FailModels(503)
-	if status, _ := list(); status != 503 {
-		t.Errorf("failing list: %d", status)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
-	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // kinds returns the types of a Responses stream and checks what holds for each
@@ -122,44 +121,5 @@ func TestResponseShapes(t *testing.T) {
 	}
 	if r := post(t, addr, respV1, responsesBody("burst-3", "")); bytes.Count(r.body, []byte("event: response.output_text.delta")) != 3 || len(r.frames) != 1 {
 		t.Errorf("burst-3: %d writes: %s", len(r.frames), r.body)
-	}
-}
-
-func TestPreviousResponseIsKnownOnlyIfItWasStored(t *testing.T) {
-	_, addr := start(t)
-	id := func(extra string) string {
-		return at(decode(t, post(t, addr, respV1, responsesBody("echo", extra)).body), "id").(string)
-	}
-	follow := func(path, id string) reply {
-		return post(t, addr, path, fmt.Sprintf(`{"model":"echo","input":"more","previous_response_id":%q}`, id))
-	}
-	r := follow(respV1, id(""))
-	if got := at(decode(t, r.body), "output", 0, "content", 0, "text"); got != "You said: hello there / more" {
-		t.Errorf("%d %v", r.status, got)
-	}
-	for _, unknown := range []string{"resp_stranger", id(`,"store":false`)} {
-		r := follow(respV1, unknown)
-		o := decode(t, r.body)
-		if r.status != 400 || at(o, "error", "code") != "previous_response_not_found" || at(o, "error", "param") != "previous_response_id" {
-			t.Errorf("%s: %d %s", unknown, r.status, r.body)
-		}
-	}
-	if r := follow(respRouter, id("")); r.status != 400 {
-		t.Errorf("OpenRouter keeps responses: %d", r.status)
-	}
-	if r := post(t, addr, respRouter, responsesBody("echo", "")); r.status != 200 || len(jsontest.Values(t, r.body, "cost")) == 0 {
-		t.Errorf("%d %s", r.status, r.body)
-	}
-}
-
-func TestAProviderWithoutChatCompletions(t *testing.T) {
-	_, addr := start(t)
-	r := post(t, addr, faults.ResponsesOnlyPrefix+"/responses", responsesBody("echo", ""))
-	if r.status != 200 || at(decode(t, r.body), "output", 0, "content", 0, "text") != helloText {
-		t.Errorf("responses: %d %s", r.status, r.body)
-	}
-	r = post(t, addr, faults.ResponsesOnlyPrefix+"/chat/completions", chatBody("echo", ""))
-	if message, _ := at(decode(t, r.body), "error", "message").(string); r.status != 404 || !strings.HasPrefix(message, "Invalid URL") {
-		t.Errorf("chat: %d %s", r.status, r.body)
 	}
 }
