@@ -58,7 +58,6 @@ var wide = []row{
 	{"internal/gateway: wide code", 5},
 	{"internal/gateway: wide comments", 23},
 	{"internal/gemini: wide comments", 21},
-	{"internal/guardrail/detect: wide comments", 13},
 	{"internal/guardrail/document: wide code", 5},
 	{"internal/guardrail/document: wide comments", 9},
 	{"internal/guardrail: wide comments", 11},

@@ -100,11 +100,11 @@ func TestARuleSetThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// What may be the name before the anchor of a secret is held back, as long as the name may be.
-// Nothing is held after another character.
-func TestOnlyNamesAreHeldBeforeAnAnchor(t *testing.T) {
-	set := redacting(usualWindow, must(detect.SecretsOf(rule(`[\w.~-]{8}~~key`, ""))))
-	const back = len("12345678~~key")
+// What may be the name before the keyword at the end of a secret is held back, as long as the name
+// may be. Nothing is held after another character.
+func TestOnlyNamesAreHeldBeforeAKeyword(t *testing.T) {
+	set := redacting(usualWindow, must(detect.SecretsOf(rule(`[\w.~-]{8}~~key`, `keywords = ["~~key"]`))))
+	const back = 40
 	held := func(text string) (n int) {
 		m := detect.NewMatcher(set.rules, usualWindow)
 		m.Scan(text)
