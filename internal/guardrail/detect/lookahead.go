@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"encoding/binary"
 	"regexp/syntax"
 	"slices"
 	"sync"
@@ -27,8 +28,8 @@ type aheadMemory struct {
 type lookahead struct {
 	p       *program
 	memory  *aheadMemory
-	uniform bool // the program cannot distinguish characters outside ASCII, except those that fold to it
-	starts  [len(samples)]atomic.Pointer[aheadState]
+	uniform bool       // the program cannot distinguish characters outside ASCII, except those that fold to it
+	root    aheadState // before the character before a match
 	states  map[string]*aheadState
 	machine *machine // makes the steps
 }
@@ -71,12 +72,8 @@ var (
 // a match begins there, or if that depends on what is behind limit bytes. It also returns how many
 // bytes it read. The text contains no character that folds to ASCII.
 func (l *lookahead) fails(text string, at, limit int) (fails bool, n int) {
-	prev := contextAfter(rune(text[at-1]))
-	state := l.starts[prev].Load()
-	if state == nil {
-		state = l.start(prev)
-	}
-	text = text[at:min(len(text), at+limit)]
+	state := &l.root
+	text = text[at-1 : min(len(text), at+limit)]
 	for n < len(text) {
 		c, size := min(text[n], utf8.RuneSelf), 1
 		if c == utf8.RuneSelf {
@@ -113,15 +110,6 @@ func distinguishesOther(in syntax.Inst) bool {
 	return len(in.Rune) == 1 && in.Rune[0] >= utf8.RuneSelf
 }
 
-// start returns the state in which a match may begin.
-func (l *lookahead) start(prev context) *aheadState {
-	l.memory.mu.Lock()
-	defer l.memory.mu.Unlock()
-	state := l.state([]uint32{l.p.start}, prev)
-	l.starts[prev].Store(state)
-	return state
-}
-
 // step returns the state after a character: c is in ASCII, or stands for all that are not.
 func (l *lookahead) step(from *aheadState, c byte) *aheadState {
 	r := rune(c)
@@ -130,7 +118,21 @@ func (l *lookahead) step(from *aheadState, c byte) *aheadState {
 	}
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
-	state, matched := aheadFailed, false
+	state := aheadFailed
+	if pcs, matched := l.after(from, r); matched {
+		state = aheadMatched
+	} else if len(pcs) > 0 {
+		state = l.state(pcs, contextAfter(r))
+	}
+	from.next[c].Store(state)
+	return state
+}
+
+// after returns the instructions that the machine reaches by a character.
+func (l *lookahead) after(from *aheadState, r rune) (pcs []uint32, matched bool) {
+	if from == &l.root {
+		return []uint32{l.p.start}, false
+	}
 	m := l.machine
 	m.live, m.prev = m.live[:0], samples[from.prev]
 	for _, pc := range from.pcs {
@@ -138,27 +140,19 @@ func (l *lookahead) step(from *aheadState, c byte) *aheadState {
 	}
 	m.matched = func(thread, int, int) { matched = true }
 	m.advance(r, 0)
-	if matched {
-		state = aheadMatched
-	} else if len(m.next) > 0 {
-		var pcs []uint32
-		for _, t := range m.next {
-			pcs = append(pcs, t.pc)
-		}
-		slices.Sort(pcs)
-		state = l.state(pcs, contextAfter(r))
+	for _, t := range m.next {
+		pcs = append(pcs, t.pc)
 	}
-	from.next[c].Store(state)
-	return state
+	slices.Sort(pcs)
+	return slices.Compact(pcs), matched
 }
 
 // state returns the state of a set of instructions.
 func (l *lookahead) state(pcs []uint32, prev context) *aheadState {
-	key := make([]byte, 0, 3*len(pcs)+1)
+	key := []byte{byte(prev)}
 	for _, pc := range pcs {
-		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16)) // at most maxProgram
+		key = binary.LittleEndian.AppendUint16(key, uint16(pc)) // at most maxProgram
 	}
-	key = append(key, byte(prev))
 	state := l.states[string(key)]
 	if state == nil {
 		const fixed = 128 // of the structures themselves
@@ -177,8 +171,8 @@ func (m *aheadMemory) add(size int) {
 	m.size = size
 	for _, l := range m.all {
 		clear(l.states)
-		for i := range l.starts {
-			l.starts[i].Store(nil)
+		for i := range l.root.next {
+			l.root.next[i].Store(nil)
 		}
 	}
 }

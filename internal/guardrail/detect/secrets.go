@@ -122,7 +122,7 @@ func (s *secretScanner) cannotMatch(i int, piece string, at int) bool {
 	if at <= 0 {
 		return false
 	}
-	fails, n := s.set.rules[i].ahead.fails(piece, at, min(s.ahead, maxAhead))
+	fails, n := s.set.rules[i].ahead.fails(piece, at, min(max(0, s.ahead), maxAhead))
 	s.ahead -= n
 	return fails
 }
