@@ -32,3 +32,16 @@ func FuzzAddressesAreFoundBetweenOtherTexts(f *testing.F) {
 		}
 	})
 }
+
+// What may be the beginning of an address is held back, and nothing before it.
+func TestOnlyTheLastWordIsHeldBeforeAnAt(t *testing.T) {
+	set := redacting(usualWindow, must(detect.Email()))
+	for text, want := range map[string]string{
+		"see main.go": "main.go", "see a.b-c_d%e+f~": "a.b-c_d%e+f~", "a, ": "", "wait...": "", "a..b": "b", " .a": "a", ".": "", "é": "", "éa": "a", "a/b": "b",
+		"to a@": "a@", "to a@b": "a@b", "to a@b.de": "a@b.de", "to a@b.de ": "", "to a@-": "-", "to a@b.de@c": "c", strings.Repeat("a.", 500): strings.Repeat("a.", usualWindow/2),
+	} {
+		if got := set.held(text); got != len(want) {
+			t.Errorf("%d bytes of %.20q are held back, want %q", got, text, want)
+		}
+	}
+}

@@ -113,17 +113,12 @@ func SecretsOf(rules string) (*Detector, error) {
 func Running(m *Matcher) int { return len(m.scanners[0].(*secretScanner).running) }
 
 // Literals returns the literals that begin the matches of an expression.
-func Literals(pattern string) []string { return literals(parsed(pattern)) }
-
-// WithoutPrefix returns an expression without its optional classes at the start.
-func WithoutPrefix(pattern string) string { return withoutPrefix(parsed(pattern)).String() }
-
-func parsed(pattern string) *syntax.Regexp {
+func Literals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		panic(err)
 	}
-	return re
+	return literals(re)
 }
 
 // Floating returns the rules of the embedded set that run at every character after a keyword.

@@ -28,17 +28,6 @@ func TestMatchesBeginWithLiterals(t *testing.T) {
 	}
 }
 
-func TestOptionalPrefixesAreLeftOut(t *testing.T) {
-	for pattern, want := range map[string]string{
-		`[\w.-]{0,50}?abc`: `abc`, `[0-9]*abc`: `abc`, `[0-9]?abc`: `abc`, `[0-9]{1,2}abc`: `[0-9]{1,2}abc`, `x{0,2}abc`: `x{0,2}abc`, `[0-9]*[a-z]?abc`: `abc`, `[0-9]*`: `[0-9]*`, `[0-9]*[a-z]*`: `[a-z]*`,
-		`[0-9]*1x|[0-9]?2y`: `1x|2y`, `(?:[0-9]*(?:[a-z]*1x|2y))`: `(?:1x|2y)`, `a[0-9]*`: `a[0-9]*`,
-	} {
-		if got := detect.WithoutPrefix(pattern); got != want {
-			t.Errorf("%s: %s, want %s", pattern, got, want)
-		}
-	}
-}
-
 // A rule that has no literal runs at every character once its keyword has come, which costs time.
 func TestFewRulesRunEverywhere(t *testing.T) {
 	want := []string{"azure-ad-client-secret", "facebook-access-token", "hashicorp-tf-api-token", "maxmind-license-key", "sourcegraph-access-token"}

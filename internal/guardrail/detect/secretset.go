@@ -72,6 +72,10 @@ type secretRule struct {
 	allowed  []allowlist
 }
 
+// nameBefore is how many rules begin: with the name that contains their keyword. It is left out, so
+// that the match begins with the keyword. Only allowlists look at the name (see maxPrefix).
+const nameBefore = `[\w.-]{0,50}?`
+
 // misanchored allows any secret that contains "false". The values it is meant for are too short for
 // every rule.
 const misanchored = `(?i)^true|false|null$`
@@ -115,11 +119,10 @@ func parseSecrets(text string) (*secretSet, error) {
 		if rule.allowed, err = allowlists(r.Allowlists...); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		re, err := syntax.Parse(r.Regex, syntax.Perl)
+		re, err := syntax.Parse(strings.ReplaceAll(r.Regex, nameBefore, ""), syntax.Perl)
 		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		re = withoutPrefix(re)
 		if rule.program, err = newProgram(re, reportedGroup(re, r.SecretGroup)); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
