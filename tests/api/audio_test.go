@@ -22,8 +22,8 @@ func speak(model, input, more string) string {
 	return `{"model":"` + model + `","voice":"alloy","input":` + string(text) + more + `}`
 }
 
-// startAudio starts a gateway with models that are paid by the character (echo, 15,000 nano-USD), by
-// tokens (step-token) and by the second (second, 250,000 nano-USD).
+// startAudio starts a gateway with models that are paid by the character (echo, 15,000 nano-USD),
+// by tokens (step-token) and by the second (second, 250,000 nano-USD).
 func startAudio(t *testing.T, s harness.Setup) *harness.Gateway {
 	t.Helper()
 	h := harness.Prepare(t)

@@ -50,8 +50,8 @@ var cloudOddities = map[string]map[string]oddity{
 	},
 }
 
-// notOnClouds are the behaviours of OpenAI's API that fake clouds cannot show in their own: all of them, or
-// one.
+// notOnClouds are the behaviours of OpenAI's API that fake clouds cannot show in their own: all of
+// them, or one.
 var notOnClouds = map[string]string{"crlf": "all", "gzip": "all", "no-stream": "all", "refusal": "all", "wrong-type-200": "all", "overloaded": "bedrock"}
 
 func TestNoOddityOfACloudCountsAsSuccess(t *testing.T) {

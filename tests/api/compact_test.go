@@ -11,8 +11,8 @@ import (
 
 const compactV1 = "/v1/responses/compact"
 
-// startCompacting has a model whose answers have at most 20,000 tokens, for keys under hard budgets of
-// money.
+// startCompacting has a model whose answers have at most 20,000 tokens, for keys under hard budgets
+// of money.
 func startCompacting(t *testing.T) *harness.Gateway {
 	t.Helper()
 	h := harness.Prepare(t)

@@ -10,15 +10,15 @@ import (
 )
 
 // The calls of chat front ends as their own code sends them: Open WebUI 0.12.4 with aiohttp 3.14.5,
-// LibreChat (@librechat/api 1.7.34) with axios 1.16.0, form-data 4.0.4 and openai-node, and its rag_api
-// with langchain-openai.
+// LibreChat (@librechat/api 1.7.34) with axios 1.16.0, form-data 4.0.4 and openai-node, and its
+// rag_api with langchain-openai.
 const (
 	openWebUI = "Open WebUI"
 	libreChat = "LibreChat"
 )
 
-// part is a field of a form as a front end writes it: an HTTP library has its own order of headers. The
-// provider gets the header that sent is, where the client's own words are left out.
+// part is a field of a form as a front end writes it: an HTTP library has its own order of headers.
+// The provider gets the header that sent is, where the client's own words are left out.
 type part struct{ header, value, sent string }
 
 // sentText and sentFile are the headers that the provider gets.

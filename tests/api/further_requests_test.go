@@ -12,8 +12,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
-// Texts that are more than one request may have are sent in several. The connection of the first can
-// close just as it is used again.
+// Texts that are more than one request may have are sent in several. The connection of the first
+// can close just as it is used again.
 func TestAFurtherRequestOnAStaleConnectionIsSentAgain(t *testing.T) {
 	var attempts atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,8 @@ func picture(model, more string) string {
 	return `{"model":"` + model + `","prompt":"a red fox"` + more + `}`
 }
 
-// startImages starts a gateway with models that are paid by the token of a picture, and by the picture.
+// startImages starts a gateway with models that are paid by the token of a picture, and by the
+// picture.
 func startImages(t *testing.T, s harness.Setup) *harness.Gateway {
 	t.Helper()
 	h := harness.Prepare(t)

@@ -77,7 +77,8 @@ func copyWith(pool *sync.Pool, to hash.Hash, from io.Reader) error {
 	return err
 }
 
-// startRecordings starts a gateway whose alias "written" has a provider that fails, and one that does not.
+// startRecordings starts a gateway whose alias "written" has a provider that fails, and one that
+// does not.
 func startRecordings(t *testing.T) (h *harness.Gateway, failing, good *transcriber) {
 	t.Helper()
 	failing, good = &transcriber{status: 503}, &transcriber{status: 200}
@@ -100,7 +101,8 @@ func sendRecording(h *harness.Gateway, key string, size int64) harness.Answer {
 	return h.Client.Send(r)
 }
 
-// A form of 100 MB is kept in a file, sent to one provider and again to the next, and is never in memory.
+// A form of 100 MB is kept in a file, sent to one provider and again to the next, and is never in
+// memory.
 func TestALargeFormIsSentAgainWithoutBeingInMemory(t *testing.T) {
 	const size, most = 100 << 20, 16 << 20
 	h, failing, good := startRecordings(t)

@@ -62,25 +62,25 @@ func (s *secretScanner) judge(i int, c *candidate) {
 	}
 }
 
-func (s *secretScanner) report(c candidate) { s.hits.add(c.from, c.to, s.base+len(s.text)) }
+func (s *secretScanner) report(c candidate) { s.hits.add(c.from, c.to, s.pos) }
 
 // isSecret reports whether a match passes the other conditions of its rule.
 func (s *secretScanner) isSecret(r *secretRule, keyword bool, m candidate) bool {
 	if r.keyword && !keyword {
 		return false
 	}
-	secret := s.text[m.from-s.base : m.to-s.base]
+	secret := string(s.text[s.index(m.from):s.index(m.to)])
 	if r.entropy > 0 && entropy(secret) <= r.entropy {
 		return false
 	}
 	if len(s.set.allowed) == 0 && len(r.allowed) == 0 {
 		return true
 	}
-	first := m.start - s.base
-	for n := 0; n < maxPrefix && first > 0 && isPrefixRune(s.text[first-1]); n++ {
+	first := s.index(m.start)
+	for n := 0; n < maxPrefix && first > 0 && isPrefixRune(rune(s.text[first-1])); n++ {
 		first--
 	}
-	match := s.text[first : m.end-s.base]
+	match := string(s.text[first:s.index(m.end)])
 	for _, list := range [][]allowlist{s.set.allowed, r.allowed} {
 		for i := range list {
 			if list[i].allows(secret, match) {

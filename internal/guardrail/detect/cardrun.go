@@ -26,74 +26,39 @@ var bytesOfCards = func() (of [256]byteOfCard) {
 	return of
 }()
 
-// cardRun returns the first run of bytes, from an index of a text on, that may contain a card number
-// or begin one that more text continues. The run is empty and at the end of the text if there is
-// none.
+// cardRun returns the first run of bytes, from an index of a text on, that may contain a card
+// number or begin one that more text continues. The run is empty and at the end of the text if
+// there is none.
 //
 // A card number has at least 13 bytes, and of two adjacent ones at least one is a digit or outside
 // ASCII. So where two bytes are neither, none begins at the eleven bytes before.
 func cardRun(text string, at int) (from, to int) {
-	for {
-		probe := at + minCard - 2
-		for probe+1 < len(text) && bytesOfCards[text[probe]] != digitOfCard && bytesOfCards[text[probe+1]] != digitOfCard {
-			probe += minCard - 1
+	mayBe := func(i int) bool { return bytesOfCards[text[i]] == digitOfCard }
+	for at < len(text) {
+		if last := at + minCard - 1; last < len(text) && !mayBe(last-1) && !mayBe(last) {
+			at = last
+			continue
 		}
-		if probe+1 >= len(text) {
-			return lastCardRun(text, max(at, probe-(minCard-2)))
+		if !mayBe(at) {
+			at++
+			continue
 		}
-		at = max(at, probe-(minCard-2))
-		if bytesOfCards[text[probe]] != digitOfCard {
-			probe++
-		}
-		from = startOfRun(text, at, probe)
-		digits := 0
-		for i := from; ; i++ {
-			if i == len(text) {
-				return from, i
-			}
-			kind := bytesOfCards[text[i]]
-			if kind == notOfCard || kind == dividerOfCard && i > from && bytesOfCards[text[i-1]] == dividerOfCard {
-				to = i
-				break
-			}
-			if mayBeDigit(text, i) {
+		from, digits := at, 0
+		for at < len(text) && (mayBe(at) || bytesOfCards[text[at]] == dividerOfCard && mayBe(at-1)) {
+			if mayBeDigit(text, at) {
 				digits++
 			}
+			at++
 		}
-		if digits >= minCard {
-			return from, to
-		}
-		at = to
-	}
-}
-
-// startOfRun returns the first index, not before at, from which a digit at an index may be in a card
-// number.
-func startOfRun(text string, at, digit int) int {
-	for i := digit - 1; i >= at; i-- {
-		if kind := bytesOfCards[text[i]]; kind == notOfCard || kind == dividerOfCard && bytesOfCards[text[i+1]] == dividerOfCard {
-			break
-		} else if kind == digitOfCard {
-			digit = i
+		if digits >= minCard || at == len(text) {
+			return from, at
 		}
 	}
-	return digit
+	return at, at
 }
 
-// lastCardRun returns the run at the end of a text, none of which is longer than a card number.
-func lastCardRun(text string, at int) (from, to int) {
-	last := len(text) - 1
-	if last > at && bytesOfCards[text[last]] == dividerOfCard {
-		last--
-	}
-	if last < at || bytesOfCards[text[last]] != digitOfCard {
-		return len(text), len(text)
-	}
-	return startOfRun(text, at, last), len(text)
-}
-
-// mayBeDigit reports whether a digit begins at an index of a text: one of ASCII, or a full-width one,
-// from U+FF10 to U+FF19.
+// mayBeDigit reports whether a digit begins at an index of a text: one of ASCII, or a full-width
+// one, from U+FF10 to U+FF19.
 func mayBeDigit(text string, i int) bool {
 	if c := text[i]; c != 0xef {
 		return isDigit(rune(c))

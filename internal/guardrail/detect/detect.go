@@ -15,8 +15,6 @@ package detect
 // Detector finds one kind of thing in texts. It is safe for concurrent use.
 type Detector struct {
 	newScanner func() scanner
-	needs      string                // every hit contains it; "" if there is no such string
-	clean      func(raw string) bool // see Matcher.Clean; nil if only its scanner can say
 }
 
 // Rule is a detector and what to do with a text in which it finds something.
@@ -56,13 +54,13 @@ func Email() (*Detector, error) {
 	for c, first := range p.first {
 		p.lead[c] = first || c == '.'
 	}
-	return &Detector{newScanner: func() scanner { return newMachine(p) }, needs: "@", clean: cleanOfAddresses}, nil
+	return &Detector{newScanner: func() scanner { return newMachine(p) }}, nil
 }
 
 // Card returns a detector of payment card numbers, as one group of digits or as several that are
 // separated by one blank or dash each.
 func Card() (*Detector, error) {
-	return &Detector{newScanner: func() scanner { return newCardScanner() }, clean: cleanOfCards}, nil
+	return &Detector{newScanner: func() scanner { return newCardScanner() }}, nil
 }
 
 // Secrets returns a detector of API keys, tokens and other credentials. It uses the rule set of
@@ -72,7 +70,7 @@ func Secrets() (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }, clean: set.cleanOf}, nil
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
 }
 
 // Words returns a detector of the words and phrases of a list. They are found as whole words, in

@@ -54,11 +54,11 @@ func (r *SecretRule) Find(text string) (spans [][2]int) {
 				break
 			}
 		}
-		secret := []rune(text[from:to])
+		secret := text[from:to]
 		if r.Entropy > 0 && entropy(secret) <= r.Entropy || !r.keyword(text[:m[1]]) {
 			continue
 		}
-		has := func(a allowlist) bool { return a.allows(secret, []rune(text[m[0]:m[1]])) }
+		has := func(a allowlist) bool { return a.allows(secret, text[m[0]:m[1]]) }
 		if !slices.ContainsFunc(r.all, has) && !slices.ContainsFunc(r.own, has) {
 			spans = append(spans, [2]int{from, to})
 		}
@@ -106,34 +106,23 @@ func SecretsOf(rules string) (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }, clean: set.cleanOf}, nil
+	return &Detector{newScanner: func() scanner { return newSecretScanner(set) }}, nil
 }
 
 // Running returns how many rules for secrets the first scanner of a matcher runs.
 func Running(m *Matcher) int { return len(m.scanners[0].(*secretScanner).running) }
 
 // Literals returns the literals that begin the matches of an expression.
-func Literals(pattern string) []string { return literals(parsed(pattern)) }
-
-// InnerLiteral returns the inner literal of an expression that reports a group.
-func InnerLiteral(pattern string, group int) (literal string, back int, ok bool) {
-	return innerLiteral(parsed(pattern), group)
-}
-
-// WithoutPrefix returns an expression without its optional classes at the start.
-func WithoutPrefix(pattern string) string { return withoutPrefix(parsed(pattern)).String() }
-
-func parsed(pattern string) *syntax.Regexp {
+func Literals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		panic(err)
 	}
-	return re
+	return literals(re)
 }
 
-// Floating returns the rules of the embedded set that run at every character after a keyword, and
-// how far after the start of a match an anchor may end.
-func Floating() (ids []string, back int) {
+// Floating returns the rules of the embedded set that run at every character after a keyword.
+func Floating() (ids []string) {
 	set, err := defaultSecrets()
 	if err != nil {
 		panic(err)
@@ -143,7 +132,7 @@ func Floating() (ids []string, back int) {
 			ids = append(ids, r.id)
 		}
 	}
-	return ids, set.back
+	return ids
 }
 
 // FillAheadMemory makes the lookaheads of the embedded set start over at their next new state.
@@ -155,33 +144,4 @@ func FillAheadMemory() {
 	set.memory.mu.Lock()
 	defer set.memory.mu.Unlock()
 	set.memory.size = maxAheadMemory
-}
-
-// WithTable returns machines for an expression with a table of its prefixes, and without. They are
-// given a piece after the other, and return what is held after each and the hits so far.
-func WithTable(pattern string) (with, without func(piece string) (hold int, hits []Hit)) {
-	run := func(p *program) func(string) (int, []Hit) {
-		m, pos := newMachine(p), 0
-		var list hitList
-		list.reset(0)
-		return func(piece string) (int, []Hit) {
-			m.scan(piece, pos, &list)
-			pos += runeCount(piece)
-			var hits []Hit
-			for _, h := range list.hits {
-				hits = append(hits, h.Hit)
-			}
-			return m.hold(pos), hits
-		}
-	}
-	p, err := parseProgram(pattern)
-	if err != nil {
-		panic(err)
-	}
-	if p.table == nil {
-		return nil, nil
-	}
-	plain := *p
-	plain.table = nil
-	return run(p), run(&plain)
 }

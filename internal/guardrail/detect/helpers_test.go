@@ -50,6 +50,14 @@ func (s ruleSet) stretches(text string) (spans [][2]int) {
 	return spans
 }
 
+// held returns how many bytes of a text are held back after all of it was read.
+func (s ruleSet) held(text string) int {
+	m := detect.NewMatcher(s.rules, s.window)
+	m.Scan(text)
+	sent, _ := m.Settle(text, false)
+	return len(text) - sent
+}
+
 // pieces redacts a text that comes in pieces. It returns what was settled, and whether a rule
 // denied the rest.
 func (s ruleSet) pieces(list []string) (sent string, denied bool) {

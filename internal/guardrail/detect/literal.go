@@ -102,31 +102,3 @@ func join(list, more []string) (joined []string, ok bool) {
 	}
 	return joined, true
 }
-
-// withoutPrefix removes an optional class of characters at the start, such as [\w.-]{0,50}?. The
-// result matches in the same texts, with the same groups.
-func withoutPrefix(re *syntax.Regexp) *syntax.Regexp {
-	out := *re
-	if re.Op == syntax.OpAlternate {
-		out.Sub = nil
-		for _, sub := range re.Sub {
-			out.Sub = append(out.Sub, withoutPrefix(sub))
-		}
-		return &out
-	}
-	if re.Op != syntax.OpConcat {
-		return re
-	}
-	for len(out.Sub) > 1 && optional(out.Sub[0]) {
-		out.Sub = out.Sub[1:]
-	}
-	out.Sub = append([]*syntax.Regexp{withoutPrefix(out.Sub[0])}, out.Sub[1:]...)
-	return &out
-}
-
-func optional(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpRepeat && re.Min == 0 || re.Op == syntax.OpStar || re.Op == syntax.OpQuest {
-		return re.Sub[0].Op == syntax.OpCharClass
-	}
-	return false
-}

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+// maxWaiting is how many bytes of a text wait for the sign of a program. More are read without it.
+const maxWaiting = 512
+
 // machine runs a program over a text that comes in pieces, one character at a time. It always knows
 // where the earliest match that may still come would begin. Package regexp cannot report that, so
 // it cannot be used for streams.
@@ -23,9 +26,10 @@ type machine struct {
 	gen  uint32
 	prev rune
 
-	// While live is empty: the state of the program's table, and where a match may have begun.
-	state uint8
-	start int
+	// While live is empty: the end of the text that is in ASCII and begins a match if the sign of
+	// the program comes, and its position.
+	word   string
+	wordAt int
 
 	// nested makes it also find matches that begin within others. A match then ends only the
 	// threads that began where it did.
@@ -50,26 +54,33 @@ func newMachine(p *program) *machine {
 	return m
 }
 
-func (m *machine) reset() { m.live, m.prev, m.state = m.live[:0], -1, 0 }
+func (m *machine) reset() { m.live, m.prev, m.word = m.live[:0], -1, "" }
 
 func (m *machine) scan(piece string, pos int, hits *hitList) {
 	m.hits = hits
+	if len(piece) > maxWaiting { // too long to copy
+		for i, r := range m.word {
+			m.step(r, m.wordAt+i)
+		}
+	} else if m.word != "" {
+		piece, pos = m.word+piece, m.wordAt
+	}
+	m.word = ""
 	for at, end := 0, 0; at < len(piece); {
-		if at >= end && m.state == 0 && len(m.live) == 0 {
+		if at >= end && len(m.live) == 0 {
 			var from int
 			if from, end = m.p.skip(piece, at); from > at {
 				m.prev, _ = utf8.DecodeLastRuneInString(piece[at:from])
 				pos += runeCount(piece[at:from])
 				at = from
-				continue
 			}
-		}
-		if m.p.table != nil && len(m.live) == 0 {
-			if n := m.runTable(piece, at, end, pos) - at; n > 0 {
-				at, pos = at+n, pos+n
-				continue
+			if m.p.sign != 0 && end == len(piece) && end-at <= maxWaiting {
+				m.word, m.wordAt = piece[at:], pos
+				return
 			}
-			m.leaveTable()
+			if at == len(piece) {
+				return
+			}
 		}
 		r, size := rune(piece[at]), 1
 		if r >= utf8.RuneSelf {
@@ -87,14 +98,13 @@ func (m *machine) scan(piece string, pos int, hits *hitList) {
 
 func (m *machine) end(pos int, hits *hitList) {
 	m.hits = hits
-	m.leaveTable()
 	m.step(-1, pos)
 }
 
 // hold implements [scanner].
 func (m *machine) hold(int) int {
-	if m.state > 0 {
-		return m.start
+	if m.word != "" {
+		return m.wordAt
 	}
 	if len(m.live) == 0 {
 		return math.MaxInt
@@ -104,7 +114,16 @@ func (m *machine) hold(int) int {
 
 // step reads the character at pos, or the end of the text as -1.
 func (m *machine) step(r rune, pos int) {
-	cond := syntax.EmptyOpContext(m.prev, r)
+	cond := m.advance(r, pos)
+	if m.p.mayBegin(r) {
+		m.follow(thread{pc: m.p.start, start: pos, from: -1, to: -1}, r, cond, pos)
+	}
+	m.live, m.next = m.next, m.live
+}
+
+// advance makes the next threads of the live ones. The conditions are those before the character.
+func (m *machine) advance(r rune, pos int) (cond syntax.EmptyOp) {
+	cond = syntax.EmptyOpContext(m.prev, r)
 	m.prev = r
 	if m.gen++; m.gen == 0 { // wrapped around
 		clear(m.mark)
@@ -120,10 +139,7 @@ func (m *machine) step(r rune, pos int) {
 			break
 		}
 	}
-	if m.p.mayBegin(r) {
-		m.follow(thread{pc: m.p.start, start: pos, from: -1, to: -1}, r, cond, pos)
-	}
-	m.live, m.next = m.next, m.live
+	return cond
 }
 
 // follow runs a thread up to the instructions that consume the character r at pos. It returns true

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"runtime"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -37,7 +36,6 @@ var longTexts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 type Matcher struct {
 	rules    []Rule
 	scanners []scanner
-	skipped  []bool // scanners that cannot find anything in this text
 	hits     hitList
 	redactor redactor
 	pos      int // how many characters were read
@@ -48,7 +46,7 @@ type Matcher struct {
 // reads one text in pieces by Scan, Settle and End. In pieces, a character is held back until
 // window more have been read, or without a limit if window is 0.
 func NewMatcher(rules []Rule, window int) *Matcher {
-	m := &Matcher{rules: rules, scanners: make([]scanner, len(rules)), skipped: make([]bool, len(rules))}
+	m := &Matcher{rules: rules, scanners: make([]scanner, len(rules))}
 	for i := range rules {
 		m.scanners[i] = rules[i].Detector.newScanner()
 	}
@@ -57,9 +55,8 @@ func NewMatcher(rules []Rule, window int) *Matcher {
 }
 
 func (m *Matcher) reset(window int) {
-	for i, s := range m.scanners {
+	for _, s := range m.scanners {
 		s.reset()
-		m.skipped[i] = false
 	}
 	m.hits.reset(window)
 	m.redactor, m.pos = redactor{marked: m.redactor.marked}, 0
@@ -84,9 +81,6 @@ func (m *Matcher) Reset(window int) {
 // a rule denies the text.
 func (m *Matcher) Scan(piece string) (ok bool) {
 	for i, s := range m.scanners {
-		if m.skipped[i] {
-			continue
-		}
 		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
 		s.scan(piece, m.pos, &m.hits)
 	}
@@ -97,9 +91,6 @@ func (m *Matcher) Scan(piece string) (ok bool) {
 // End ends the text. It returns false if a rule denies it.
 func (m *Matcher) End() (ok bool) {
 	for i, s := range m.scanners {
-		if m.skipped[i] {
-			continue
-		}
 		m.hits.rule, m.hits.deny = i, m.rules[i].Deny
 		s.end(m.pos, &m.hits)
 	}
@@ -120,10 +111,8 @@ func (m *Matcher) Redacted() []int {
 // settled returns the position before which nothing more can be found.
 func (m *Matcher) settled() int {
 	to := m.pos
-	for i, s := range m.scanners {
-		if !m.skipped[i] {
-			to = min(to, s.hold(m.pos))
-		}
+	for _, s := range m.scanners {
+		to = min(to, s.hold(m.pos))
 	}
 	if m.hits.window > 0 {
 		to = max(to, m.pos-m.hits.window)
@@ -162,10 +151,6 @@ func (m *Matcher) Follow(before string) {
 // closed.
 func (m *Matcher) Whole(text, before string, done <-chan struct{}) ([]Edit, error) {
 	m.reset(0)
-	for i := range m.rules {
-		needs := m.rules[i].Detector.needs
-		m.skipped[i] = needs != "" && !strings.Contains(before, needs) && !strings.Contains(text, needs)
-	}
 	m.Follow(before)
 	m.edits = m.edits[:0]
 	marked := len(m.redactor.marked)

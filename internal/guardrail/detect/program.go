@@ -18,13 +18,12 @@ type program struct {
 	start uint32
 	first [utf8.RuneSelf]bool // ASCII characters that a match may begin with
 	other bool                // whether a match may begin with any other character
+	empty bool                // whether a match may be empty
 	group int                 // the group to report: 0 for the match, -1 for the first group that takes part
 
 	// Every match contains this ASCII character, 0 for none, and only those of lead come before it.
 	sign byte
 	lead [256]bool
-
-	table *prefixTable // of the beginnings of matches; may be nil
 }
 
 // parseProgram compiles a configured expression.
@@ -33,12 +32,9 @@ func parseProgram(pattern string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if minLength(re) == 0 {
-		return nil, errors.New("the pattern matches an empty text")
-	}
 	p, err := newProgram(re, 0)
-	if err == nil {
-		p.table = newPrefixTable(p)
+	if err == nil && p.empty {
+		return nil, errors.New("the pattern matches an empty text")
 	}
 	return p, err
 }
@@ -56,7 +52,8 @@ func newProgram(re *syntax.Regexp, group int) (*program, error) {
 	return p, nil
 }
 
-// findFirst records what a match may begin with. It ignores conditions such as \b.
+// findFirst records what a match may begin with, and whether it may be empty. It ignores conditions
+// such as \b.
 func (p *program) findFirst(pc uint32, seen []bool) {
 	for !seen[pc] {
 		seen[pc] = true
@@ -72,6 +69,9 @@ func (p *program) findFirst(pc uint32, seen []bool) {
 				p.first[c] = p.first[c] || in.MatchRune(rune(c))
 			}
 			p.other = p.other || mayMatchOther(in)
+			return
+		case syntax.InstMatch:
+			p.empty = true
 			return
 		default:
 			return
@@ -99,8 +99,8 @@ func (p *program) mayBegin(r rune) bool {
 	return p.other
 }
 
-// skip returns the first index of a text, not before at, where a match may begin. It may begin at any
-// character from there to end.
+// skip returns the first index of a text, not before at, where a match may begin. It may begin at
+// any character from there to end.
 func (p *program) skip(text string, at int) (from, end int) {
 	if p.sign == 0 {
 		for at < len(text) && text[at] < utf8.RuneSelf && !p.first[text[at]] {
@@ -113,38 +113,11 @@ func (p *program) skip(text string, at int) (from, end int) {
 		end = at + n
 	}
 	from = end
-	for from > at && p.lead[text[from-1]] {
+	for from > at && p.lead[text[from-1]] && (text[from-1] != '.' || from == end || text[from] != '.') {
 		from--
 	}
-	return from, end
-}
-
-// minLength returns 0 if an expression matches the empty text, else 1.
-func minLength(re *syntax.Regexp) int {
-	switch re.Op {
-	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return 1
-	case syntax.OpCapture, syntax.OpPlus:
-		return minLength(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return minLength(re.Sub[0])
-		}
-	case syntax.OpNoMatch:
-		return 1
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			if minLength(sub) > 0 {
-				return 1
-			}
-		}
-	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			if minLength(sub) == 0 {
-				return 0
-			}
-		}
-		return 1
+	if from < end && !p.first[text[from]] {
+		from++
 	}
-	return 0
+	return from, end
 }

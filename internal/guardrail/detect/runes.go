@@ -22,19 +22,6 @@ func runeCount(text string) (n int) {
 	}
 }
 
-// runeIndex returns the index of the n-th character of a text, its length if it has no more.
-func runeIndex(text string, n int) (at int) {
-	for n > 0 && at < len(text) {
-		if n >= 8 && at+8 <= len(text) && load(text, at)&highBits == 0 {
-			at, n = at+8, n-8
-			continue
-		}
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at, n = at+size, n-1
-	}
-	return at
-}
-
 // load returns the eight bytes at an index.
 func load(text string, at int) uint64 {
 	b := text[at : at+8]

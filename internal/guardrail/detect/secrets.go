@@ -3,27 +3,36 @@ package detect
 import (
 	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 const (
-	// maxSecret is how many characters are kept of a text while a secret may still end. A PEM block
-	// of an RSA key of 8,192 bits has 6,400.
+	// maxSecret is how many characters a secret may have at least: a PEM block of an RSA key of
+	// 8,192 bits has 6,400. Some are found that are longer, at most twice as long.
 	maxSecret = 8192
+
+	// maxBytes is how much is kept of a text while a secret may still end, in bytes.
+	maxBytes = utf8.UTFMax * (2*maxSecret + maxPrefix)
 
 	// maxPrefix is how many characters of a name may come before the keyword of a rule. Allowlists
 	// look at them.
 	maxPrefix = 50
 
-	// maxIdle is how many characters are kept while no match has begun: more than is looked at
-	// before a match.
-	maxIdle = 512
+	// maxName is how many of the last characters are held back if they are of a name: a secret may
+	// end in its keyword, and the longest that does has 40 characters.
+	maxName = 40
 
-	// maxAhead is how many bytes are read ahead at an anchor: about the five lines of a command that
-	// the rules for curl look at.
+	// maxIdle is how many bytes are kept while no match has begun: more than is looked at before a
+	// match.
+	maxIdle = 1 << 10
+
+	// maxAhead is how many bytes are read ahead at an anchor: about the five lines of a command
+	// that the rules for curl look at.
 	maxAhead = 1 << 10
 
-	// aheadFactor bounds how often, on average, a byte is read ahead, so that a text of anchors costs
-	// in proportion to its length.
+	// aheadFactor bounds how often, on average, a byte is read ahead, so that a text of anchors
+	// costs in proportion to its length.
 	aheadFactor = 8
 )
 
@@ -42,11 +51,9 @@ type secretScanner struct {
 	floating    []int         // rules whose matches may begin at every character now
 	candidates  [][]candidate // by rule: matches that end at the last character and may grow
 	state       int32         // of the trie
-	piece       string        // the last piece
-	read        int           // how many bytes of it are in text
-	ahead       int           // how many bytes may still be read ahead in it
-	text        []rune        // the last characters before that
-	base        int           // the position of text[0]
+	ahead       int           // how many bytes of the piece may still be read ahead
+	text        []byte        // the last characters
+	pos         int           // how many were read
 	hits        *hitList
 }
 
@@ -67,80 +74,73 @@ func (s *secretScanner) reset() {
 	}
 	clear(s.keywordSeen)
 	s.running, s.floating, s.text = s.running[:0], s.floating[:0], s.text[:0]
-	s.state, s.base, s.piece, s.read = 0, 0, "", 0
+	s.state, s.pos = 0, 0
 }
 
 func (s *secretScanner) scan(piece string, _ int, hits *hitList) {
-	s.readTo(len(s.piece))
-	s.hits, s.piece, s.read, s.ahead = hits, piece, 0, aheadFactor*len(piece)
+	s.hits, s.ahead = hits, aheadFactor*len(piece)
 	prefixes := &s.set.prefixes
 	if foldsToASCII(piece) { // an anchor may contain such letters
 		prefixes, s.ahead = nil, 0
 	}
 	trie := s.set.trie
 	for at := 0; at < len(piece); {
+		read := at
 		at, s.state = trie.find(prefixes, piece, at, s.state)
-		if s.isReading() {
-			s.readTo(at)
-		}
+		s.read(piece[read:at])
 		for _, i := range trie.outs[s.state] {
-			s.anchorFound(&s.set.anchors[i], at)
+			s.anchorFound(&s.set.anchors[i], piece, at)
 		}
 	}
 }
 
-// isReading reports whether a machine runs or may have to begin at the next character. If not, the
-// text need not be read before the next anchor.
-func (s *secretScanner) isReading() bool { return len(s.running) > 0 || len(s.floating) > 0 }
+// foldsToASCII reports whether a text contains the letters outside ASCII that are equal to s and k
+// where case is ignored.
+func foldsToASCII(text string) bool {
+	return strings.Contains(text, "\u017f") || strings.Contains(text, "\u212a")
+}
 
 // anchorFound starts the machines of the rules of an anchor that ends at an index of the piece.
-func (s *secretScanner) anchorFound(a *anchor, end int) {
+func (s *secretScanner) anchorFound(a *anchor, piece string, end int) {
 	for _, i := range a.keywords {
 		if s.set.rules[i].floating && !s.keywordSeen[i] {
-			s.readTo(end)
 			s.floating = append(s.floating, i)
 			s.start(i, a.length+maxPrefix)
 		}
 		s.keywordSeen[i] = true
 	}
-	for _, m := range a.matches {
-		if !slices.Contains(s.running, m.rule) && s.cannotMatch(m, end-a.length) {
-			continue
+	for _, i := range a.begins {
+		if slices.Contains(s.running, i) || !s.cannotMatch(i, piece, end-a.length) {
+			s.start(i, a.length)
 		}
-		s.readTo(end)
-		s.start(m.rule, a.length+m.back)
 	}
 }
 
-// cannotMatch reports whether a match of a rule certainly does not begin at an index of the piece. It
-// does not know if the piece is too short to say, or if too much was read ahead.
-func (s *secretScanner) cannotMatch(m matchStart, at int) bool {
-	if m.back > 0 || at <= 0 {
+// cannotMatch reports whether a match of a rule certainly does not begin at an index of the piece.
+// It does not know if the piece is too short to say, or if too much was read ahead.
+func (s *secretScanner) cannotMatch(i int, piece string, at int) bool {
+	if at <= 0 {
 		return false
 	}
-	fails, n := s.set.rules[m.rule].ahead.fails(s.piece, at, min(s.ahead, maxAhead), false)
+	fails, n := s.set.rules[i].ahead.fails(piece, at, min(max(0, s.ahead), maxAhead))
 	s.ahead -= n
 	return fails
 }
 
-// readTo reads the piece up to an index.
-func (s *secretScanner) readTo(end int) {
-	text := s.piece[s.read:end]
-	s.read = end
+// read reads the next characters.
+func (s *secretScanner) read(text string) {
 	for i, r := range text {
-		if !s.isReading() {
+		if len(s.running)+len(s.floating) == 0 {
 			s.skip(text[i:])
 			return
 		}
-		if n := len(s.text); n >= 2*maxIdle && len(s.running) == 0 {
-			s.discard(maxIdle)
-		} else if n >= 2*(maxSecret+maxPrefix) {
-			s.discard(maxSecret + maxPrefix)
+		if s.text = utf8.AppendRune(s.text, r); len(s.text) >= 2*maxBytes {
+			s.text = s.text[:copy(s.text, s.text[len(s.text)-maxBytes:])]
 		}
-		s.text = append(s.text, r)
-		pos := s.base + len(s.text) - 1
-		if len(s.running) > 0 {
-			s.step(r, pos)
+		s.pos++
+		s.step(r, s.pos-1)
+		if s.pos%maxSecret == 0 {
+			s.drop(s.pos - maxSecret)
 		}
 		for _, i := range s.floating {
 			if s.set.rules[i].program.mayBegin(r) {
@@ -150,21 +150,14 @@ func (s *secretScanner) readTo(end int) {
 	}
 }
 
-// skip reads text while no machine runs. It keeps as much of it as readTo does.
+// skip reads characters while no match may begin.
 func (s *secretScanner) skip(text string) {
-	if len(s.text) >= 2*maxIdle {
-		s.discard(maxIdle)
+	s.pos += runeCount(text)
+	text = text[max(0, len(text)-maxIdle):]
+	if len(s.text)+len(text) >= 2*maxIdle {
+		s.text = s.text[:copy(s.text, s.text[max(0, len(s.text)-maxIdle):])]
 	}
-	if n := len(s.text) + runeCount(text) - 2*maxIdle; n > 0 {
-		n = (n + maxIdle - 1) / maxIdle * maxIdle // readTo discards so many at a time
-		s.base += n
-		kept := max(0, len(s.text)-n)
-		text = text[runeIndex(text, n-(len(s.text)-kept)):]
-		s.text = s.text[:copy(s.text, s.text[len(s.text)-kept:])]
-	}
-	for _, r := range text {
-		s.text = append(s.text, r)
-	}
+	s.text = append(s.text, text...)
 }
 
 // end implements [scanner].
@@ -195,23 +188,21 @@ func (s *secretScanner) hold(pos int) int {
 	return least
 }
 
-// nameLength returns how many of the last characters are of a name, at most as many as may come
-// before an anchor.
-func (s *secretScanner) nameLength() int {
-	n := 0
-	for ; n < s.set.back && n < len(s.piece)-s.read; n++ {
-		if !isNameRune(rune(s.piece[len(s.piece)-1-n])) {
-			return n
-		}
-	}
-	for last := len(s.text) - 1; n < s.set.back && last >= 0 && isNameRune(s.text[last]); last-- {
+// nameLength returns how many of the last characters are of a name, at most maxName.
+func (s *secretScanner) nameLength() (n int) {
+	for n < min(maxName, len(s.text)) && isNameRune(rune(s.text[len(s.text)-1-n])) {
 		n++
 	}
 	return n
 }
 
-// start runs the machine of a rule over the last characters of the text, unless it was started there
-// or before.
+// isNameRune reports whether r is in the class [\w.~-].
+func isNameRune(r rune) bool {
+	return r < 128 && inWord(r) || r == '.' || r == '-' || r == '~'
+}
+
+// start runs the machine of a rule over the last characters of the text, unless it was started
+// there or before.
 func (s *secretScanner) start(i, length int) {
 	m := s.machines[i]
 	if m == nil {
@@ -220,25 +211,38 @@ func (s *secretScanner) start(i, length int) {
 		m.matched = func(t thread, end, _ int) { s.matched(i, t, end) }
 		s.machines[i] = m
 	}
-	first := max(0, len(s.text)-length)
+	first := max(0, s.pos-length)
 	n := slices.Index(s.running, i)
 	switch {
 	case n < 0:
 		n = len(s.running)
 		s.running = append(s.running, i)
-	case s.startedAt[i] <= s.base+first:
+	case s.startedAt[i] <= first:
 		return
 	}
 	m.reset()
-	s.candidates[i], s.startedAt[i] = s.candidates[i][:0], s.base+first
+	s.candidates[i], s.startedAt[i] = s.candidates[i][:0], first
+	at := s.index(first)
 	if first > 0 {
-		m.prev = s.text[first-1]
+		m.prev, _ = utf8.DecodeLastRune(s.text[:at])
 	}
-	for at := first; at < len(s.text); at++ {
-		m.step(s.text[at], s.base+at)
-		s.settle(i, s.base+at)
+	for pos := first; pos < s.pos; pos++ {
+		r, size := utf8.DecodeRune(s.text[at:])
+		m.step(r, pos)
+		s.settle(i, pos)
+		at += size
 	}
 	s.stop(n)
+}
+
+// index returns the index in the text of the character at a position.
+func (s *secretScanner) index(pos int) int {
+	at := len(s.text)
+	for ; pos < s.pos; pos++ {
+		_, size := utf8.DecodeLastRune(s.text[:at])
+		at -= size
+	}
+	return at
 }
 
 // step feeds a character to the running machines.
@@ -251,17 +255,11 @@ func (s *secretScanner) step(r rune, pos int) {
 	}
 }
 
-// discard drops all but the last keep characters of the text, and the matches that would begin in
-// what is dropped.
-func (s *secretScanner) discard(keep int) {
-	for _, i := range s.running {
-		s.settle(i, -1)
-	}
-	n := len(s.text) - keep
-	s.text = s.text[:copy(s.text, s.text[n:])]
-	s.base += n
-	for _, i := range s.running {
-		m := s.machines[i]
-		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < s.base+maxPrefix })
+// drop ends the matches that began before a position.
+func (s *secretScanner) drop(pos int) {
+	for n := len(s.running) - 1; n >= 0; n-- {
+		m := s.machines[s.running[n]]
+		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < pos })
+		s.stop(n)
 	}
 }

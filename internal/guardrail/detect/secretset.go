@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -52,22 +51,14 @@ type secretSet struct {
 	prefixes prefixSet // of the anchors
 	anchors  []anchor
 	memory   aheadMemory
-	escaped  bool // whether JSON escapes a character of an anchor
-	back     int  // how far after the start of a match its anchor may end
 	allowed  []allowlist
 }
 
 // anchor is a string that starts the machines of rules, or is a keyword of rules.
 type anchor struct {
 	length   int
-	matches  []matchStart // rules whose matches contain it
-	keywords []int        // rules of which it is a keyword
-}
-
-// matchStart says where a match of a rule may begin that contains an anchor.
-type matchStart struct {
-	rule int
-	back int // at most so many characters before the anchor
+	begins   []int // rules whose matches begin with it
+	keywords []int // rules of which it is a keyword
 }
 
 // secretRule is one compiled rule.
@@ -77,9 +68,13 @@ type secretRule struct {
 	ahead    *lookahead // of the program
 	entropy  float64
 	keyword  bool // one of its keywords must have been read
-	floating bool // its matches have no anchor: they may begin anywhere after a keyword
+	floating bool // its matches begin with no anchor: they may begin anywhere after a keyword
 	allowed  []allowlist
 }
+
+// nameBefore is how many rules begin: with the name that contains their keyword. It is left out, so
+// that the match begins with the keyword. Only allowlists look at the name (see maxPrefix).
+const nameBefore = `[\w.-]{0,50}?`
 
 // misanchored allows any secret that contains "false". The values it is meant for are too short for
 // every rule.
@@ -124,11 +119,10 @@ func parseSecrets(text string) (*secretSet, error) {
 		if rule.allowed, err = allowlists(r.Allowlists...); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		re, err := syntax.Parse(r.Regex, syntax.Perl)
+		re, err := syntax.Parse(strings.ReplaceAll(r.Regex, nameBefore, ""), syntax.Perl)
 		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		re = withoutPrefix(re)
 		if rule.program, err = newProgram(re, reportedGroup(re, r.SecretGroup)); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
@@ -138,29 +132,19 @@ func parseSecrets(text string) (*secretSet, error) {
 		prefixes := literals(re)
 		for _, s := range prefixes {
 			a := anchorOf(s)
-			a.matches = append(a.matches, matchStart{rule: n})
+			a.begins = append(a.begins, n)
 		}
 		for _, s := range r.Keywords {
 			a := anchorOf(s)
 			a.keywords = append(a.keywords, n)
 		}
-		if len(prefixes) > 0 {
-			continue
-		}
-		if s, back, ok := innerLiteral(re, rule.program.group); ok {
-			a := anchorOf(s)
-			a.matches = append(a.matches, matchStart{n, back})
-			set.back = max(set.back, back+len(s))
-			continue
-		}
-		if set.rules[n].floating = true; len(r.Keywords) == 0 {
+		if set.rules[n].floating = len(prefixes) == 0; len(prefixes)+len(r.Keywords) == 0 {
 			return nil, fmt.Errorf("rule %s has neither a literal nor a keyword", r.ID)
 		}
 	}
 	set.trie = newTrie(list)
 	for _, s := range list {
 		set.prefixes.add(s)
-		set.escaped = set.escaped || strconv.Quote(s) != `"`+s+`"`
 	}
 	return set, nil
 }
@@ -221,7 +205,7 @@ func allowlists(files ...allowFile) ([]allowlist, error) {
 }
 
 // allows reports whether the list allows a match.
-func (a *allowlist) allows(secret, match []rune) bool {
+func (a *allowlist) allows(secret, match string) bool {
 	if a.words != nil && a.words.contains(secret) {
 		return true
 	}
@@ -229,19 +213,19 @@ func (a *allowlist) allows(secret, match []rune) bool {
 	if a.match {
 		target = match
 	}
-	text := string(target)
-	return slices.ContainsFunc(a.regexes, func(re *regexp.Regexp) bool { return re.MatchString(text) })
+	return slices.ContainsFunc(a.regexes, func(re *regexp.Regexp) bool { return re.MatchString(target) })
 }
 
 // entropy returns the Shannon entropy in bits per character.
-func entropy(secret []rune) float64 {
-	counts := map[rune]int{}
+func entropy(secret string) float64 {
+	counts, length := map[rune]int{}, 0
 	for _, r := range secret {
 		counts[r]++
+		length++
 	}
 	sum := 0.0
 	for _, n := range counts {
-		p := float64(n) / float64(len(secret))
+		p := float64(n) / float64(length)
 		sum -= p * math.Log2(p)
 	}
 	return sum

@@ -100,30 +100,24 @@ func TestARuleSetThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// What may be the name before the anchor of a secret is held back, as long as the name may be.
-// Nothing is held after another character.
-func TestOnlyNamesAreHeldBeforeAnAnchor(t *testing.T) {
-	set := redacting(usualWindow, must(detect.SecretsOf(rule(`[\w.~-]{8}~~key`, ""))))
-	const back = len("12345678~~key")
-	held := func(text string) (n int) {
-		m := detect.NewMatcher(set.rules, usualWindow)
-		m.Scan(text)
-		sent, _ := m.Settle(text, false)
-		return len(text) - sent
-	}
+// What may be the name before the keyword at the end of a secret is held back, as long as the name
+// may be. Nothing is held after another character.
+func TestOnlyNamesAreHeldBeforeAKeyword(t *testing.T) {
+	set := redacting(usualWindow, must(detect.SecretsOf(rule(`[\w.~-]{8}~~key`, `keywords = ["~~key"]`))))
+	const back = 40
 	for _, c := range "azAZ09_.~-" {
 		name := strings.Repeat(string(c), 8)
 		if sent, _ := set.pieces(strings.Split("= "+name+"~~key ok", "")); sent != "= [REDACTED] ok" {
 			t.Errorf("%q: sent %q", name, sent)
 		}
 		for n, want := range map[int]int{1: 1, back - 1: back - 1, back: back, back + 1: back, 500: back, 2000: back} {
-			if got := held("= " + strings.Repeat(string(c), n)); got != want {
+			if got := set.held("= " + strings.Repeat(string(c), n)); got != want {
 				t.Errorf("%d of %c are held after %d, want %d", got, c, n, want)
 			}
 		}
 	}
 	for _, c := range " =/:;@[`{,\u00e9\u4e00" {
-		if got := held("name" + string(c)); got != 0 {
+		if got := set.held("name" + string(c)); got != 0 {
 			t.Errorf("%d bytes are held after %q", got, c)
 		}
 	}

@@ -13,28 +13,14 @@ func SlowSecretsOf(rules string) (*Detector, error) {
 	return &Detector{newScanner: func() scanner { return slowSecrets{newSecretScanner(set)} }}, nil
 }
 
-func (s slowSecrets) scan(piece string, pos int, hits *hitList) {
+func (s slowSecrets) scan(piece string, _ int, hits *hitList) {
 	s.hits = hits
 	for _, r := range piece {
-		if n := len(s.text); n >= 2*maxIdle && len(s.running) == 0 {
-			s.discard(maxIdle)
-		} else if n >= 2*(maxSecret+maxPrefix) {
-			s.discard(maxSecret + maxPrefix)
-		}
-		s.text = append(s.text, r)
-		if len(s.running) > 0 {
-			s.step(r, pos)
-		}
-		for _, i := range s.floating {
-			if s.set.rules[i].program.mayBegin(r) {
-				s.start(i, 1)
-			}
-		}
+		s.read(string(r))
 		s.state = s.set.trie.step(s.state, r)
 		for _, at := range s.set.trie.outs[s.state] {
 			s.anchorEnded(&s.set.anchors[at])
 		}
-		pos++
 	}
 }
 
@@ -46,7 +32,7 @@ func (s slowSecrets) anchorEnded(a *anchor) {
 		}
 		s.keywordSeen[i] = true
 	}
-	for _, m := range a.matches {
-		s.start(m.rule, a.length+m.back)
+	for _, i := range a.begins {
+		s.start(i, a.length)
 	}
 }

@@ -95,8 +95,8 @@ func (t *trie) class(r rune) uint16 {
 }
 
 // find returns the index behind the next character of text, not before at, after which a string of
-// the list ends, and the state there: the length of the text if there is none. state is the state at
-// the index at.
+// the list ends, and the state there: the length of the text if there is none. state is the state
+// at the index at.
 //
 // Where fewer than three characters of a possible string were read, the prefixes say where the next
 // one may begin: none may begin before, and none has ended since, so the state there is 0.
@@ -127,7 +127,7 @@ func (t *trie) step(state int32, r rune) int32 {
 }
 
 // contains reports whether s contains a string of the list.
-func (t *trie) contains(s []rune) bool {
+func (t *trie) contains(s string) bool {
 	state := int32(0)
 	for _, r := range s {
 		if state = t.step(state, r); len(t.outs[state]) > 0 {

@@ -88,9 +88,6 @@ func (r *Reader) Read(ctx context.Context) error {
 // [detect.ErrDenied], [detect.ErrStopped] or a [*LimitError].
 func (r *Reader) Text(at Span, how Context) error {
 	value := r.body[at.Start:at.End]
-	if how == (Context{}) && value[0] == '"' && r.isClean(value[1:len(value)-1]) {
-		return nil
-	}
 	text, inner := r.textOf(value), InnerJSON{}
 	how.InnerJSON = how.InnerJSON || isJSON(text)
 	plain := text
@@ -119,16 +116,6 @@ func (r *Reader) Text(at Span, how Context) error {
 		return &LimitError{What: "matches"}
 	}
 	return nil
-}
-
-// isClean reports whether a string, given without its quotes, certainly holds no JSON and nothing
-// that the rules look for, so that it need not be decoded.
-func (r *Reader) isClean(raw []byte) bool {
-	text := bytes.TrimLeft(raw, ` \trn`) // blanks and their escapes, and perhaps letters
-	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
-		return false
-	}
-	return r.matcher.Clean(unsafe.String(unsafe.SliceData(raw), len(raw)))
 }
 
 // textOf is TextOf without a copy. The text is valid until the next call, and while the body is.
