@@ -178,6 +178,16 @@ func (k *kept) note(person identity.Person, now time.Time) {
 	}
 }
 
+// Granted returns what somebody may do by the role in this configuration. The error is
+// [keys.ErrInvalid] if it has none of this name.
+func (p *People) Granted(person identity.Person) (keys.Credential, *policy.KeyLimits, error) {
+	g, err := p.granted(person)
+	if err != nil {
+		return keys.Credential{}, nil, keys.ErrInvalid // the limits of roles were checked
+	}
+	return g.Credential, g.limits, nil
+}
+
 // granted returns what somebody may do in this configuration.
 func (p *People) granted(person identity.Person) (*grant, error) {
 	p.mu.Lock()
