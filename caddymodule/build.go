@@ -75,6 +75,11 @@ func (a *App) build() (built, error) {
 	if err != nil {
 		return none, err
 	}
+	signIns, signInSecrets, err := buildSignIns(a, identities)
+	if err != nil {
+		return none, err
+	}
+	secrets = append(secrets, signInSecrets...)
 	if runtime != nil || identities != nil {
 		if err := shareLimits(a, allowed); err != nil {
 			return none, err
@@ -112,7 +117,7 @@ func (a *App) build() (built, error) {
 	}
 	secrets = append(secrets, shared.secrets...)
 	b := built{features: features{
-		made: runtime, identities: identities, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
+		made: runtime, identities: identities, signIns: signIns, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
 	}}
 	b.Config = gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,

@@ -36,6 +36,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		runtime_keys { … }
 //		role NAME { … }         # any number
 //		identity NAME { … }     # any number
+//		origin URL
+//		encryption_secret SECRET…
 //		provider NAME { … }     # any number
 //		mcp NAME { … }          # any number
 //		alias NAME { … }        # any number
@@ -74,11 +76,15 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"runtime_keys": single(&a.RuntimeKeys, (*RuntimeKeys).read),
 		"role":         listed(&a.Roles, (*Role).read),
 		"identity":     listed(&a.Identities, (*Identity).read),
-		"provider":     listed(&a.Providers, (*Provider).read),
-		"mcp":          listed(&a.MCP, (*MCPServer).read),
-		"alias":        {Many: true, Read: a.Aliases.read},
-		"tenant":       listed(&a.Tenants, (*Tenant).read),
-		"model":        listed(&a.Models, (*ModelLimit).read),
+
+		"origin":            caddykit.Word(&a.Origin),
+		"encryption_secret": caddykit.Words(&a.EncryptionSecrets),
+
+		"provider": listed(&a.Providers, (*Provider).read),
+		"mcp":      listed(&a.MCP, (*MCPServer).read),
+		"alias":    {Many: true, Read: a.Aliases.read},
+		"tenant":   listed(&a.Tenants, (*Tenant).read),
+		"model":    listed(&a.Models, (*ModelLimit).read),
 
 		"guardrail":  listed(&a.Guardrails, (*Guardrail).read),
 		"guardrails": caddykit.Words(&a.GuardrailsOnAll),

@@ -28,6 +28,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -39,6 +40,7 @@ import (
 type features struct {
 	made       *runtimekeys.Block  // nil: no keys are made at run time
 	identities *people.Config      // nil: none
+	signIns    *signin.Config      // nil: nobody signs in at one
 	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
@@ -50,7 +52,10 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
 	var all []gateway.Feature
 	if f.identities != nil { // before the keys: these may ask a database
-		all = append(all, people.Feature(c, f.identities))
+		of := people.Feature(c, f.identities)
+		if all = append(all, of); f.signIns != nil {
+			all = append(all, signin.Feature(c, of, f.signIns))
+		}
 	}
 	return append(all,
 		makekeys.Feature(c, f.made),

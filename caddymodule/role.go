@@ -19,6 +19,8 @@ type People struct {
 
 	// Identities are the identity providers whose tokens are good here. Default: none.
 	Identities []Identity `json:"identities,omitempty"`
+
+	SignIns
 }
 
 // Role is what people and programs may do whom an identity provider names: a key without a secret.

@@ -41,8 +41,8 @@ var features = []feature{
 		uses:    []string{"guardrails", "MCP", "operators"}},
 	{name: "run-time keys", what: "keys that are made and changed over HTTP", lines: 3_300, entry: "handlers/keys",
 		folders: []string{"handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
-	{name: "identity", what: "people and programs with tokens of identity providers", lines: 1_200,
-		folders: []string{"internal/features/identity", "internal/identity"}},
+	{name: "identity", what: "people who sign in at identity providers, and programs with their tokens", lines: 2_300,
+		folders: []string{"internal/features/identity", "internal/features/signin", "internal/identity", "internal/signin"}},
 	{name: "several gateways", what: "limits, keys, desktops and rows that gateways share", lines: 11_200,
 		folders: []string{"internal/activity/postgres", "internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
 			"internal/features/cluster", "internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"},
@@ -62,8 +62,8 @@ var features = []feature{
 
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
-	coreLines = 73_800
-	allLines  = 150_700
+	coreLines = 74_000
+	allLines  = 152_000
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
