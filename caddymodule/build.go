@@ -80,6 +80,10 @@ func (a *App) build() (built, error) {
 		return none, err
 	}
 	secrets = append(secrets, signInSecrets...)
+	oauth, err := buildAuthorizationServer(a)
+	if err != nil {
+		return none, fmt.Errorf("authorization_server: %w", err)
+	}
 	if runtime != nil || identities != nil {
 		if err := shareLimits(a, allowed); err != nil {
 			return none, err
@@ -117,7 +121,8 @@ func (a *App) build() (built, error) {
 	}
 	secrets = append(secrets, shared.secrets...)
 	b := built{features: features{
-		made: runtime, identities: identities, signIns: signIns, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
+		made: runtime, identities: identities, signIns: signIns, oauth: oauth,
+		cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
 	}}
 	b.Config = gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,
@@ -149,8 +154,8 @@ func readCatalogs(paths []string) ([]catalog.Model, error) {
 	return all, nil
 }
 
-// readBounded reads a file that an option names, if it has at most that many bytes. Errors begin with
-// the option.
+// readBounded reads a file that an option names, if it has at most that many bytes. Errors begin
+// with the option.
 func readBounded(option, path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -38,6 +38,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		identity NAME { … }     # any number
 //		origin URL
 //		encryption_secret SECRET…
+//		authorization_server { … }
 //		provider NAME { … }     # any number
 //		mcp NAME { … }          # any number
 //		alias NAME { … }        # any number
@@ -77,8 +78,9 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"role":         listed(&a.Roles, (*Role).read),
 		"identity":     listed(&a.Identities, (*Identity).read),
 
-		"origin":            caddykit.Word(&a.Origin),
-		"encryption_secret": caddykit.Words(&a.EncryptionSecrets),
+		"origin":               caddykit.Word(&a.Origin),
+		"encryption_secret":    caddykit.Words(&a.EncryptionSecrets),
+		"authorization_server": single(&a.AuthorizationServer, (*AuthorizationServer).read),
 
 		"provider": listed(&a.Providers, (*Provider).read),
 		"mcp":      listed(&a.MCP, (*MCPServer).read),

@@ -9,6 +9,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/agents"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/console"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
@@ -22,6 +23,7 @@ import (
 // The features that have work of their own.
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
+	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
@@ -41,6 +43,7 @@ type features struct {
 	made       *runtimekeys.Block  // nil: no keys are made at run time
 	identities *people.Config      // nil: none
 	signIns    *signin.Config      // nil: nobody signs in at one
+	oauth      *signins.Config     // nil: nobody signs in to programs
 	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
@@ -51,13 +54,16 @@ type features struct {
 func (f features) list(c gateway.Core) []gateway.Feature {
 	tools := mcp.New(c, f.tools)
 	var all []gateway.Feature
+	var identities, signIns gateway.Feature
 	if f.identities != nil { // before the keys: these may ask a database
-		of := people.Feature(c, f.identities)
-		if all = append(all, of); f.signIns != nil {
-			all = append(all, signin.Feature(c, of, f.signIns))
+		identities = people.Feature(c, f.identities)
+		if all = append(all, identities); f.signIns != nil {
+			signIns = signin.Feature(c, identities, f.signIns)
+			all = append(all, signIns)
 		}
 	}
 	return append(all,
+		signins.Feature(c, f.oauth, identities, signIns),
 		makekeys.Feature(c, f.made),
 		cluster.Feature(c),
 		recordings.Feature(c, f.recorded),

@@ -21,6 +21,10 @@ type People struct {
 	Identities []Identity `json:"identities,omitempty"`
 
 	SignIns
+
+	// AuthorizationServer lets people sign in to programs, such as Claude Code. Default: nobody
+	// can.
+	AuthorizationServer *AuthorizationServer `json:"authorization_server,omitempty"`
 }
 
 // Role is what people and programs may do whom an identity provider names: a key without a secret.

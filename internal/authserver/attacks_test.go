@@ -68,7 +68,7 @@ func TestAttacks(t *testing.T) {
 				r := httptest.NewRequest(http.MethodGet, PagePath+"?user_code=BBBB-BBBB", nil)
 				r.RemoteAddr = fmt.Sprintf("[2001:db8:%x::1]:1", i)
 				w := httptest.NewRecorder()
-				b.ServePage(w, r)
+				b.pages.ServePage(w, r)
 				last = w.Code
 			}
 			if last != http.StatusTooManyRequests {
@@ -92,7 +92,7 @@ func TestAttacks(t *testing.T) {
 				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 				r.Header.Set(header, value)
 				w := httptest.NewRecorder()
-				if b.ServePage(w, r); w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
+				if b.pages.ServePage(w, r); w.Code != http.StatusForbidden || w.Header().Get("Set-Cookie") != "" {
 					t.Errorf("%s %s: %d", header, value, w.Code)
 				}
 			}
@@ -131,7 +131,7 @@ func TestAttacks(t *testing.T) {
 			b.approve(user, ann, "upstream-0")
 			answers := make(chan answer, 8)
 			for range cap(answers) {
-				go func() { b.bounds.forget(idOf(kindDevice, user)); answers <- b.poll(device) }()
+				go func() { b.state.bounds.forget(idOf(kindDevice, user)); answers <- b.poll(device) }()
 			}
 			good := 0
 			for range cap(answers) {
@@ -193,8 +193,8 @@ func FuzzForms(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		b.bounds = newBounds()
-		for _, serve := range []func(http.ResponseWriter, *http.Request){b.ServeDevice, b.ServeToken, b.ServeRevoke, b.ServePage} {
+		b.state.bounds = newBounds()
+		for _, serve := range []func(http.ResponseWriter, *http.Request){b.ServeDevice, b.ServeToken, b.ServeRevoke, b.pages.ServePage} {
 			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Sec-Fetch-Site", "same-origin")

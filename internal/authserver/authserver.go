@@ -9,9 +9,9 @@
 //	in, err := s.Find(ctx, token)            // whose a token is
 //
 // A sign-in is a person at one client. It has access tokens, which are good for an hour or so, and
-// refresh tokens, each good once: whoever refreshes gets another, and the identity provider is asked
-// whether the person may still come. A refresh token that is used twice ends the sign-in (RFC 9700,
-// section 4.14.2), but shortly after its first use, for the answer may have been lost.
+// refresh tokens, each good once: whoever refreshes gets another, and the identity provider is
+// asked whether the person may still come. A refresh token that is used twice ends the sign-in (RFC
+// 9700, section 4.14.2), but shortly after its first use, for the answer may have been lost.
 package authserver
 
 import (
@@ -44,15 +44,16 @@ const (
 	// maxOfPerson bounds the sign-ins of one person: a machine that signs in at each start of a
 	// program must not fill the store. The oldest ends first.
 	maxOfPerson = 50
-	// maxTokens bounds the access tokens, and the refresh tokens, of a sign-in that are good at once.
+	// maxTokens bounds the access tokens, and the refresh tokens, of a sign-in that are good at
+	// once.
 	maxTokens = 4
 )
 
 var (
 	// ErrUnavailable is wrapped if the identity provider, or the store, cannot be asked now.
 	ErrUnavailable = errors.New("it cannot be asked now")
-	// ErrRefused is wrapped if an identity provider does not let somebody in any more, or no role is
-	// for them.
+	// ErrRefused is wrapped if an identity provider does not let somebody in any more, or no role
+	// is for them.
 	ErrRefused = errors.New("the identity provider does not let the person in")
 	// ErrGone says that a sign-in, or a code, is not there, or not good any more.
 	ErrGone = errors.New("there is no such sign-in")
@@ -80,10 +81,10 @@ type Provider interface {
 	// without which nobody can finish it. Code comes back then, see [Server.Finish]. The error may
 	// wrap ErrUnavailable.
 	Begin(w http.ResponseWriter, r *http.Request, identity, code string) (location string, err error)
-	// Again asks the identity provider whether a person may still come, by the refresh token that it
-	// has given, and returns its next one, which may be the same. The error wraps ErrRefused or
-	// ErrUnavailable.
-	Again(ctx context.Context, identity, refresh string) (p Person, next string, err error)
+	// Again asks the identity provider whether a person may still come, by the refresh token that
+	// it has given, and returns the person as it is now, and the next token. The error wraps
+	// ErrRefused or ErrUnavailable; with the latter there may be a next token too.
+	Again(ctx context.Context, p Person, refresh string) (now Person, next string, err error)
 }
 
 // Config is what a server works with.

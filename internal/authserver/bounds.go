@@ -12,8 +12,8 @@ const (
 	// Sign-ins that are begun, by address and in all: an office may have one address, and what
 	// waits is kept for the life of a code.
 	maxBegun, maxBegunInAll = 100, 2000
-	// Codes that somebody has typed and that are not there. There are 2.5e10 codes; with all that may
-	// be begun, one guess in 1e7 finds one.
+	// Codes that somebody has typed and that are not there. There are 2.5e10 codes; with all that
+	// may be begun, one guess in 1e7 finds one.
 	maxGuesses, maxGuessesInAll = 20, 1000
 	// maxAddresses bounds what is remembered.
 	maxAddresses = 10_000

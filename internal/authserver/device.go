@@ -93,21 +93,21 @@ const maxCodes = 5
 func (s *Server) ServeDevice(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(r)
 	address := s.addressOf(r)
-	if err == nil && !s.bounds.begun.count(address, s.now()) {
+	if err == nil && !s.state.bounds.begun.count(address, s.state.now()) {
 		err = &refusal{http.StatusTooManyRequests, slowDown, "too many sign-ins were begun from this address; try again in ten minutes", boundsWindow}
 	}
 	if err != nil {
 		s.write(w, err)
 		return
 	}
-	d := device{Client: clean(form.Get("surface"), maxClient), Address: address.String(), Created: s.now(), Step: waits}
+	d := device{Client: clean(form.Get("surface"), maxClient), Address: address.String(), Created: s.state.now(), Step: waits}
 	var token string
 	for range maxCodes {
 		d.User = newUserCode()
 		id := idOf(kindDevice, d.User)
 		token, d.Code = s.keys.newToken(devicePrefix, id)
-		err = s.change(r.Context(), id, func(before *Record) (Record, error) {
-			if _, err := deviceOf(before, s.now()); err == nil {
+		err = s.state.change(r.Context(), id, func(before *Record) (Record, error) {
+			if _, err := deviceOf(before, s.state.now()); err == nil {
 				return Record{}, errTaken
 			}
 			return d.record(id)
@@ -133,33 +133,19 @@ func (s *Server) ServeDevice(w http.ResponseWriter, r *http.Request) {
 
 var errTaken = errors.New("the code is taken")
 
-// step changes a device that waits.
-func (s *Server) stepDevice(ctx context.Context, id ID, edit func(*device) error) error {
-	return s.change(ctx, id, func(r *Record) (Record, error) {
-		d, err := deviceOf(r, s.now())
-		if err == nil {
-			err = edit(&d)
-		}
-		if err != nil {
-			return Record{}, err
-		}
-		return d.record(id)
-	})
-}
-
 // exchangeDevice answers a client that asks whether its person has signed in.
 func (s *Server) exchangeDevice(r *http.Request, form url.Values) (*issued, error) {
 	id, sum, ok := s.keys.parse(devicePrefix, form.Get("device_code"))
 	if !ok {
 		return nil, badRequest(invalidGrant, "the device_code is not one of this gateway")
 	}
-	if s.bounds.early(id, s.now()) {
+	if s.state.bounds.early(id, s.state.now()) {
 		return nil, badRequest(slowDown, "wait five seconds more between two requests")
 	}
-	row, err := s.get(r.Context(), id)
+	row, err := s.state.get(r.Context(), id)
 	var d device
 	if err == nil {
-		d, err = deviceOf(row, s.now())
+		d, err = deviceOf(row, s.state.now())
 	}
 	switch {
 	case errors.Is(err, ErrGone), err == nil && (d.Code != sum || d.Step == used):
@@ -169,14 +155,14 @@ func (s *Server) exchangeDevice(r *http.Request, form url.Values) (*issued, erro
 	case d.Step == waits:
 		return nil, badRequest(pending, "the person has not signed in yet")
 	case d.Step == denied:
-		s.bounds.forget(id)
+		s.state.bounds.forget(id)
 		return nil, badRequest(accessDenied, "the sign-in was refused at the page")
 	}
 	upstream, err := s.keys.unseal(id, d.Upstream)
 	if err != nil && d.Upstream != nil {
 		return nil, badRequest(expiredToken, "the key of the gateway has changed meanwhile; sign in again")
 	}
-	err = s.stepDevice(r.Context(), id, func(now *device) error {
+	err = s.state.stepDevice(r.Context(), id, func(now *device) error {
 		if now.Step != approved || now.Code != sum {
 			return ErrGone
 		}
@@ -189,17 +175,17 @@ func (s *Server) exchangeDevice(r *http.Request, form url.Values) (*issued, erro
 	if err != nil {
 		return nil, err
 	}
-	s.bounds.forget(id)
+	s.state.bounds.forget(id)
 	return s.begin(r.Context(), SignIn{Person: d.Person, Client: d.Client, Address: d.Address}, upstream)
 }
 
 // begin makes a sign-in and its first tokens.
 func (s *Server) begin(ctx context.Context, in SignIn, upstream string) (*issued, error) {
-	if s.Blocked(in.Person.ID) {
+	if s.state.Blocked(in.Person.ID) {
 		return nil, badRequest(accessDenied, "the gateway's operator keeps this person out")
 	}
-	s.makeRoom(ctx, in.Person.Hash)
-	now := s.now()
+	s.state.makeRoom(ctx, in.Person.Hash)
+	now := s.state.now()
 	in.ID, in.Created, in.Refreshed = newID(), now, now
 	in.Upstream = s.keys.seal(in.ID, upstream)
 	in.Ends = now.Add(s.config.RefreshLife)
@@ -213,30 +199,10 @@ func (s *Server) begin(ctx context.Context, in SignIn, upstream string) (*issued
 		in.Refresh = []Sum{sum}
 	}
 	in.Access = []accessToken{out.access}
-	err := s.change(ctx, in.ID, func(*Record) (Record, error) { return in.record(now) })
+	err := s.state.change(ctx, in.ID, func(*Record) (Record, error) { return in.record(now) })
 	if err != nil {
 		return nil, err
 	}
 	s.logger.Info("somebody has signed in", zap.String("key", in.Person.ID), zap.String("role", in.Person.Role), zap.String("client", in.Client))
 	return out, nil
-}
-
-// makeRoom ends the oldest sign-ins of somebody who has many.
-func (s *Server) makeRoom(ctx context.Context, hash string) {
-	s.mu.RLock()
-	var all []*SignIn
-	for _, id := range s.byPerson[hash] {
-		all = append(all, s.signIns[id])
-	}
-	s.mu.RUnlock()
-	for len(all) >= maxOfPerson {
-		oldest := 0
-		for i := range all {
-			if all[i].Refreshed.Before(all[oldest].Refreshed) {
-				oldest = i
-			}
-		}
-		_, _ = s.endOne(ctx, all[oldest].ID) // else there is one more
-		all = append(all[:oldest], all[oldest+1:]...)
-	}
 }

@@ -85,3 +85,37 @@ func (s *State) putBlock(ctx context.Context, b block, ends time.Time) error {
 		return Record{ID: id, Kind: kindBlock, Ends: ends, Body: body}, nil
 	})
 }
+
+// makeRoom ends the oldest sign-ins of somebody who has many.
+func (s *State) makeRoom(ctx context.Context, hash string) {
+	s.mu.RLock()
+	var all []*SignIn
+	for _, id := range s.byPerson[hash] {
+		all = append(all, s.signIns[id])
+	}
+	s.mu.RUnlock()
+	for len(all) >= maxOfPerson {
+		oldest := 0
+		for i := range all {
+			if all[i].Refreshed.Before(all[oldest].Refreshed) {
+				oldest = i
+			}
+		}
+		_, _ = s.endOne(ctx, all[oldest].ID) // else there is one more
+		all = append(all[:oldest], all[oldest+1:]...)
+	}
+}
+
+// stepDevice changes a device that waits.
+func (s *State) stepDevice(ctx context.Context, id ID, edit func(*device) error) error {
+	return s.change(ctx, id, func(r *Record) (Record, error) {
+		d, err := deviceOf(r, s.now())
+		if err == nil {
+			err = edit(&d)
+		}
+		if err != nil {
+			return Record{}, err
+		}
+		return d.record(id)
+	})
+}

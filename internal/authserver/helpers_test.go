@@ -26,6 +26,7 @@ type idp struct {
 	person  Person
 	token   int
 	refused error
+	moved   bool // it gives out another token and fails then
 	asked   int
 }
 
@@ -36,11 +37,14 @@ func (*idp) Begin(w http.ResponseWriter, _ *http.Request, identity, code string)
 	return "https://idp.example.com/authorize?of=" + identity, nil
 }
 
-func (p *idp) Again(_ context.Context, _, refresh string) (Person, string, error) {
+func (p *idp) Again(_ context.Context, _ Person, refresh string) (Person, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked++
 	switch {
+	case p.refused != nil && p.moved:
+		p.token++
+		return Person{}, fmt.Sprint("upstream-", p.token), p.refused
 	case p.refused != nil:
 		return Person{}, "", p.refused
 	case refresh != fmt.Sprint("upstream-", p.token):
@@ -53,9 +57,10 @@ func (p *idp) Again(_ context.Context, _, refresh string) (Person, string, error
 // bench is a server with a clock and an identity provider.
 type bench struct {
 	*Server
-	t   testing.TB
-	at  time.Time
-	idp *idp
+	pages *Pages
+	t     testing.TB
+	at    time.Time
+	idp   *idp
 }
 
 func start(t testing.TB, edit ...func(*Config)) *bench {
@@ -74,6 +79,7 @@ func start(t testing.TB, edit ...func(*Config)) *bench {
 		t.Fatal(err)
 	}
 	b.Server = s.With(state, b.idp, zap.NewNop())
+	b.pages = NewPages(b.Server)
 	return b
 }
 
@@ -129,7 +135,7 @@ func (b *bench) renew(refresh string) answer {
 // approve signs a person in for a code, as a browser that comes back.
 func (b *bench) approve(user string, p Person, upstream string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	b.Finish(w, httptest.NewRequest(http.MethodGet, "/", nil), user, p, upstream)
+	b.pages.Finish(w, httptest.NewRequest(http.MethodGet, "/", nil), user, p, upstream)
 	return w
 }
 
@@ -150,6 +156,6 @@ func (b *bench) good(token string) bool {
 
 func (b *bench) get(path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	b.ServePage(w, httptest.NewRequest(http.MethodGet, path, nil))
+	b.pages.ServePage(w, httptest.NewRequest(http.MethodGet, path, nil))
 	return w
 }

@@ -25,6 +25,19 @@ var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
 // pagePolicy is what a page may load and do: nothing but its style and its own form.
 const pagePolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// Pages are what people see of a server in the browser.
+type Pages struct {
+	of   *Server
+	csrf *http.CrossOriginProtection
+}
+
+// NewPages returns those of a server.
+func NewPages(s *Server) *Pages {
+	p := &Pages{s, http.NewCrossOriginProtection()}
+	_ = p.csrf.AddTrustedOrigin(s.config.Origin) // it was checked
+	return p
+}
+
 // page is what a person reads.
 type page struct {
 	Title string
@@ -53,17 +66,17 @@ type confirm struct {
 var clientNames = map[string]string{"claude_code": "Claude Code", "gatehouse": "caddy gatehouse login"}
 
 // ServeStyle serves the style of the pages.
-func (s *Server) ServeStyle(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) ServeStyle(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=3600")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeFileFS(w, r, files, "style.css")
 }
 
-func (s *Server) show(w http.ResponseWriter, p page) {
-	p.Style, p.Form = StylePath, PagePath
+func (p *Pages) show(w http.ResponseWriter, shown page) {
+	shown.Style, shown.Form = StylePath, PagePath
 	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, p); err != nil {
-		s.logger.Error("a page of the sign-in failed", zap.Error(err))
+	if err := pageTemplate.Execute(&body, shown); err != nil {
+		p.of.logger.Error("a page of the sign-in failed", zap.Error(err))
 		http.Error(w, "the gateway failed to make this page; its log has the cause", http.StatusInternalServerError)
 		return
 	}
@@ -75,51 +88,53 @@ func (s *Server) show(w http.ResponseWriter, p page) {
 	} {
 		h.Set(name, value)
 	}
-	if p.status == 0 {
-		p.status = http.StatusOK
+	if shown.status == 0 {
+		shown.status = http.StatusOK
 	}
-	w.WriteHeader(p.status)
+	w.WriteHeader(shown.status)
 	_, _ = w.Write(body.Bytes()) // the browser may have left
 }
 
 // ServePage is where a person types the code of a client, or confirms the one of the link.
-func (s *Server) ServePage(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		s.ask(w, r, r.URL.Query())
+		p.ask(w, r, r.URL.Query())
 		return
 	}
 	form, err := readForm(r)
 	switch {
-	case s.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
-		s.show(w, page{status: http.StatusForbidden, Title: "Not allowed", Text: []string{
-			"Another site, or a program, has sent this request. Open the address that your program shows, and use the buttons there."}})
+	case p.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
+		p.show(w, says(http.StatusForbidden, "Not allowed",
+			"Another site, or a program, has sent this request. Open the address that your program shows, and use the buttons there."))
 	case err != nil:
-		s.show(w, page{status: http.StatusBadRequest, Title: "Not possible", Text: []string{"The form did not arrive as this page has made it. Open the address again that your program shows."}})
+		p.show(w, says(http.StatusBadRequest, "Not possible",
+			"The form did not arrive as this page has made it. Open the address again that your program shows."))
 	case form.Get("do") == "":
-		s.ask(w, r, form)
+		p.ask(w, r, form)
 	default:
-		s.decide(w, r, form)
+		p.decide(w, r, form)
 	}
 }
 
 // ask shows the client that waits with a code, or asks for the code.
-func (s *Server) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
-	const title = "Sign in to a program"
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
 	text := q.Get("user_code")
 	if text == "" {
-		s.show(w, page{Title: title, Ask: true})
+		p.show(w, page{Title: title, Ask: true})
 		return
 	}
-	d, _, refused := s.waiting(r.Context(), s.addressOf(r), text)
+	d, _, refused := p.waiting(r.Context(), p.of.addressOf(r), text)
 	if refused != nil {
-		s.show(w, *refused)
+		p.show(w, *refused)
 		return
 	}
-	c := &confirm{Code: d.User, Client: clientNames[d.Client], Address: d.Address, Age: ageOf(s.now().Sub(d.Created)), Choices: s.provider.Choices()}
+	c := &confirm{
+		Code: d.User, Client: clientNames[d.Client], Address: d.Address, Age: ageOf(p.of.state.now().Sub(d.Created)), Choices: p.of.provider.Choices(),
+	}
 	if c.Client == "" {
 		c.Client = "A program"
 	}
-	s.show(w, page{Title: title, Confirm: c})
+	p.show(w, page{Title: title, Confirm: c})
 }
 
 func ageOf(d time.Duration) string {
@@ -134,17 +149,18 @@ func ageOf(d time.Duration) string {
 }
 
 // waiting returns the client that waits with a code. Refused is the page without one.
-func (s *Server) waiting(ctx context.Context, from netip.Addr, text string) (d device, id ID, refused *page) {
-	now := s.now()
-	if s.bounds.guesses.full(from, now) {
-		return d, id, &page{status: http.StatusTooManyRequests, Title: "Too many codes", Text: []string{"Too many codes that are not right came from your address. Try again in ten minutes."}}
+func (p *Pages) waiting(ctx context.Context, from netip.Addr, text string) (d device, id ID, refused *page) {
+	now := p.of.state.now()
+	if p.of.state.bounds.guesses.full(from, now) {
+		full := says(http.StatusTooManyRequests, "Too many codes", "Too many codes that are not right came from your address. Try again in ten minutes.")
+		return d, id, &full
 	}
 	code, ok := userCode(text)
 	err := ErrGone
 	if ok {
 		id = idOf(kindDevice, code)
 		var row *Record
-		if row, err = s.get(ctx, id); err == nil {
+		if row, err = p.of.state.get(ctx, id); err == nil {
 			d, err = deviceOf(row, now)
 		}
 	}
@@ -152,71 +168,85 @@ func (s *Server) waiting(ctx context.Context, from netip.Addr, text string) (d d
 	case err == nil && d.Step == waits:
 		return d, id, nil
 	case err == nil || errors.Is(err, ErrGone):
-		s.bounds.guesses.count(from, now)
-		return d, id, &page{status: http.StatusNotFound, Title: "Sign in to a program", Ask: true, Wrong: "No program waits with this code. Codes are good for ten minutes, and once: begin the sign-in again in the program for another."}
+		p.of.state.bounds.guesses.count(from, now)
+		again := page{status: http.StatusNotFound, Title: title, Ask: true}
+		again.Wrong = "No program waits with this code. Codes are good for ten minutes, and once: begin the sign-in again in the program for another."
+		return d, id, &again
 	}
-	s.logger.Error("a sign-in cannot go on", zap.Error(err))
-	return d, id, away()
+	p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
+	return d, id, &away
 }
 
-func away() *page {
-	return &page{status: http.StatusServiceUnavailable, Title: "Not available now", Text: []string{"The gateway, or the identity provider behind it, cannot answer now. Try again in a minute."}}
+// title is that of the pages with a code.
+const title = "Sign in to a program"
+
+// says is a page with paragraphs.
+func says(status int, title string, text ...string) page {
+	return page{status: status, Title: title, Text: text}
 }
+
+var away = says(http.StatusServiceUnavailable, "Not available now",
+	"The gateway, or the identity provider behind it, cannot answer now. Try again in a minute.")
 
 // decide does what a person has said of a client.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request, form url.Values) {
-	d, id, refused := s.waiting(r.Context(), s.addressOf(r), form.Get("user_code"))
+func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) {
+	d, id, refused := p.waiting(r.Context(), p.of.addressOf(r), form.Get("user_code"))
 	if refused != nil {
-		s.show(w, *refused)
+		p.show(w, *refused)
 		return
 	}
 	if form.Get("do") == "refuse" {
-		err := s.stepDevice(r.Context(), id, func(d *device) error { d.Step = denied; return nil })
+		err := p.of.state.stepDevice(r.Context(), id, func(d *device) error { d.Step = denied; return nil })
 		if err != nil && !errors.Is(err, ErrGone) {
-			s.show(w, *away())
+			p.show(w, away)
 			return
 		}
-		s.show(w, page{Title: "Refused", Text: []string{"The program was refused: nobody is signed in by this code. If you did not begin this sign-in, tell the operator of the gateway."}})
+		p.show(w, says(http.StatusOK, "Refused",
+			"The program was refused: nobody is signed in by this code. If you did not begin this sign-in, tell the operator of the gateway."))
 		return
 	}
-	to, err := s.provider.Begin(w, r, form.Get("do"), d.User)
+	to, err := p.of.provider.Begin(w, r, form.Get("do"), d.User)
 	if err != nil {
-		s.logger.Warn("a sign-in cannot begin", zap.Error(err))
-		s.show(w, *away())
+		p.of.logger.Warn("a sign-in cannot begin", zap.Error(err))
+		p.show(w, away)
 		return
 	}
-	s.show(w, page{Title: "Sign in", Go: template.URL(to), Text: []string{"You go on to the sign-in of your organisation."}}) //nolint:gosec // it is the configured provider's
+	on := says(http.StatusOK, "Sign in", "You go on to the sign-in of your organisation.")
+	on.Go = template.URL(to) //nolint:gosec // it is the configured provider's
+	p.show(w, on)
 }
 
 // Finish notes who has signed in for the client with a code, and says so. Upstream is the refresh
 // token of the identity provider, "" for none.
-func (s *Server) Finish(w http.ResponseWriter, r *http.Request, code string, p Person, upstream string) {
+func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who Person, upstream string) {
 	id := idOf(kindDevice, code)
-	if s.Blocked(p.ID) {
-		s.Refuse(w, r, code, "The operator of the gateway keeps you out. Ask the operator.")
+	if p.of.state.Blocked(who.ID) {
+		p.Refuse(w, r, code, "The operator of the gateway keeps you out. Ask the operator.")
 		return
 	}
-	err := s.stepDevice(r.Context(), id, func(d *device) error {
+	err := p.of.state.stepDevice(r.Context(), id, func(d *device) error {
 		if d.Step != waits {
 			return ErrGone
 		}
-		d.Step, d.Person, d.Upstream = approved, p, s.keys.seal(id, upstream)
+		d.Step, d.Person, d.Upstream = approved, who, p.of.keys.seal(id, upstream)
 		return nil
 	})
 	switch {
 	case errors.Is(err, ErrGone):
-		s.show(w, page{status: http.StatusGone, Title: "Too late", Text: []string{"The program does not wait for this sign-in any more: codes are good for ten minutes, and once. Begin again in the program."}})
+		p.show(w, says(http.StatusGone, "Too late",
+			"The program does not wait for this sign-in any more: codes are good for ten minutes, and once. Begin again in the program."))
 	case err != nil:
-		s.logger.Error("a sign-in cannot go on", zap.Error(err))
-		s.show(w, *away())
+		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
+		p.show(w, away)
 	default:
-		s.show(w, page{Title: "You are signed in", Text: []string{"Signed in as " + p.Name + ".", "Go back to the program: it goes on by itself. You can close this page."}})
+		p.show(w, says(http.StatusOK, "You are signed in", "Signed in as "+who.Name+".",
+			"Go back to the program: it goes on by itself. You can close this page."))
 	}
 }
 
 // Refuse says why nobody has signed in for the client with a code, which is told too.
-func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
-	err := s.stepDevice(r.Context(), idOf(kindDevice, code), func(d *device) error {
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
+	err := p.of.state.stepDevice(r.Context(), idOf(kindDevice, code), func(d *device) error {
 		if d.Step != waits {
 			return ErrGone
 		}
@@ -224,7 +254,7 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, code, text strin
 		return nil
 	})
 	if err != nil && !errors.Is(err, ErrGone) {
-		s.logger.Error("a client is not told of a refusal", zap.Error(err))
+		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
 	}
-	s.show(w, page{status: http.StatusForbidden, Title: "Not signed in", Text: []string{text}})
+	p.show(w, says(http.StatusForbidden, "Not signed in", text))
 }

@@ -25,18 +25,17 @@ const (
 
 // Server is the authorization server of a configuration. It is safe for concurrent use.
 type Server struct {
-	*State
 	config   Config
+	state    *State
 	provider Provider
 	logger   *zap.Logger
 	keys     *secretKeys
-	csrf     *http.CrossOriginProtection
 }
 
 // With returns the server at work.
 func (s *Server) With(state *State, provider Provider, logger *zap.Logger) *Server {
 	at := *s
-	at.State, at.provider, at.logger = state, provider, logger
+	at.state, at.provider, at.logger = state, provider, logger
 	return &at
 }
 
@@ -54,11 +53,9 @@ func New(c Config) (*Server, error) {
 	case c.RefreshLife < c.TokenLife || c.RefreshLife > DefaultRefreshLife:
 		return nil, fmt.Errorf("refresh_life %v: want from token_life to %v", c.RefreshLife, DefaultRefreshLife)
 	}
-	s := &Server{config: c, csrf: http.NewCrossOriginProtection()}
-	if s.keys, err = newKeys(c.Keys); err != nil {
-		return nil, err
-	}
-	return s, s.csrf.AddTrustedOrigin(c.Origin)
+	s := &Server{config: c}
+	s.keys, err = newKeys(c.Keys)
+	return s, err
 }
 
 const (
@@ -96,19 +93,19 @@ func (s *Server) Find(ctx context.Context, token string) (*SignIn, time.Time, er
 	if !strings.HasPrefix(token, accessPrefix) || len(token) > maxToken {
 		return nil, time.Time{}, ErrGone
 	}
-	if in, until, ok := s.Held(sha256.Sum256([]byte(token))); ok {
+	if in, until, ok := s.state.Held(sha256.Sum256([]byte(token))); ok {
 		return in, until, nil
 	}
 	id, sum, ok := s.keys.parse(accessPrefix, token)
 	if !ok {
 		return nil, time.Time{}, ErrGone
 	}
-	r, err := s.get(ctx, id) // another gateway may have given it out a moment ago
+	r, err := s.state.get(ctx, id) // another gateway may have given it out a moment ago
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	s.apply(*r)
-	if in, until, ok := s.Held(sum); ok {
+	s.state.apply(*r)
+	if in, until, ok := s.state.Held(sum); ok {
 		return in, until, nil
 	}
 	return nil, time.Time{}, ErrGone

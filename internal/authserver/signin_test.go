@@ -23,7 +23,7 @@ func TestAPersonSignsInToAProgram(t *testing.T) {
 			t.Errorf("the page does not say %q: %s", want, page.Body)
 		}
 	}
-	on := b.post(b.ServePage, url.Values{"user_code": {user}, "do": {"okta"}})
+	on := b.post(b.pages.ServePage, url.Values{"user_code": {user}, "do": {"okta"}})
 	if on.Code != 200 || !strings.Contains(on.Body.String(), `content="0;url=https://idp.example.com/authorize?of=okta"`) || on.Header().Get("Set-Cookie") == "" {
 		t.Errorf("%d %s", on.Code, on.Body)
 	}
@@ -57,7 +57,7 @@ func TestACodeEnds(t *testing.T) {
 		t.Errorf("%d", page.Code)
 	}
 	device, user = b.device()
-	b.post(b.ServePage, url.Values{"user_code": {user}, "do": {"refuse"}})
+	b.post(b.pages.ServePage, url.Values{"user_code": {user}, "do": {"refuse"}})
 	b.want(b.poll(device), 400, accessDenied)
 	b.at = b.at.Add(interval)
 	b.want(b.poll(device[:len(device)-1]), 400, invalidGrant)
@@ -86,7 +86,9 @@ func TestARefreshAsksTheIdentityProvider(t *testing.T) {
 	if a := b.renew(refresh); a.Code != 503 || a.text("error") != unavailable || a.Header().Get("Retry-After") == "" {
 		t.Errorf("away: %d %s", a.Code, a.Body)
 	}
-	b.idp.refused = nil
+	b.idp.moved = true
+	b.want(b.renew(refresh), 503, unavailable)
+	b.idp.refused, b.idp.moved = nil, false
 	a = b.renew(refresh)
 	b.want(a, 200, "")
 	b.idp.refused = fmt.Errorf("%w: disabled", ErrRefused)
@@ -144,12 +146,12 @@ func TestASignInIsEnded(t *testing.T) {
 			b.want(b.post(b.ServeRevoke, url.Values{"token": {refresh}}), 200, "")
 		},
 		"by an operator": func(b *bench, _, _ string) {
-			if n, err := b.End(b.t.Context(), ann.Hash); n != 1 || err != nil {
+			if n, err := b.state.End(b.t.Context(), ann.Hash); n != 1 || err != nil {
 				b.t.Errorf("%d ended, %v", n, err)
 			}
 		},
 		"by a block": func(b *bench, _, _ string) {
-			if n, err := b.Block(b.t.Context(), ann); n != 1 || err != nil {
+			if n, err := b.state.Block(b.t.Context(), ann); n != 1 || err != nil {
 				b.t.Errorf("%d ended, %v", n, err)
 			}
 		},
@@ -157,13 +159,13 @@ func TestASignInIsEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := start(t)
 			var told []Person
-			b.Told(func(p Person) { told = append(told, p) })
+			b.state.Told(func(p Person) { told = append(told, p) })
 			access, refresh := b.signIn()
-			if in, _, err := b.Find(t.Context(), access); err != nil || b.Last(ann.Hash) != in || len(b.List()) != 1 {
+			if in, _, err := b.Find(t.Context(), access); err != nil || b.state.Last(ann.Hash) != in || len(b.state.List()) != 1 {
 				t.Errorf("%v", err)
 			}
 			end(b, access, refresh)
-			if b.good(access) || b.Last(ann.Hash) != nil || len(b.List()) != 0 || len(told) != 1 || told[0] != ann {
+			if b.good(access) || b.state.Last(ann.Hash) != nil || len(b.state.List()) != 0 || len(told) != 1 || told[0] != ann {
 				t.Errorf("it goes on: %v", told)
 			}
 			b.want(b.renew(refresh), 401, invalidGrant)
@@ -173,7 +175,7 @@ func TestASignInIsEnded(t *testing.T) {
 
 func TestWhoIsBlockedCannotSignIn(t *testing.T) {
 	b := start(t)
-	if _, err := b.Block(t.Context(), ann); err != nil || !b.Blocked(ann.ID) || len(b.Blocks()) != 1 {
+	if _, err := b.state.Block(t.Context(), ann); err != nil || !b.state.Blocked(ann.ID) || len(b.state.Blocks()) != 1 {
 		t.Fatal(err)
 	}
 	device, user := b.device()
@@ -181,10 +183,10 @@ func TestWhoIsBlockedCannotSignIn(t *testing.T) {
 		t.Errorf("%d", done.Code)
 	}
 	b.want(b.poll(device), 400, accessDenied)
-	if ok, err := b.Unblock(t.Context(), ann.ID); !ok || err != nil || b.Blocked(ann.ID) {
+	if ok, err := b.state.Unblock(t.Context(), ann.ID); !ok || err != nil || b.state.Blocked(ann.ID) {
 		t.Errorf("%v, %v", ok, err)
 	}
-	if ok, err := b.Unblock(t.Context(), ann.ID); ok || err != nil {
+	if ok, err := b.state.Unblock(t.Context(), ann.ID); ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if access, _ := b.signIn(); !b.good(access) {
@@ -196,7 +198,7 @@ func TestSignInsSurviveARestartAndANewKey(t *testing.T) {
 	b := start(t)
 	access, refresh := b.signIn()
 	again := NewState(func() time.Time { return b.at })
-	if err := again.Open(t.Context(), b.opened()); err != nil {
+	if err := again.Open(t.Context(), b.state.opened()); err != nil {
 		t.Fatal(err)
 	}
 	s, err := New(Config{Origin: origin, Keys: []string{strings.Repeat("n", MinKey), key}})
@@ -220,10 +222,10 @@ func TestSomebodyHasManySignInsAndTheOldestEnds(t *testing.T) {
 	first, _ := b.signIn()
 	b.at = b.at.Add(time.Second)
 	for range maxOfPerson {
-		b.bounds = newBounds()
+		b.state.bounds = newBounds()
 		b.signIn()
 	}
-	if n := len(b.List()); n != maxOfPerson || b.good(first) {
+	if n := len(b.state.List()); n != maxOfPerson || b.good(first) {
 		t.Errorf("%d sign-ins", n)
 	}
 }

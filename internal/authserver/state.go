@@ -145,7 +145,8 @@ func (s *State) still(in *SignIn, sum Sum) (*SignIn, time.Time, bool) {
 	return in, until, true
 }
 
-// Last returns the sign-in of a person, by the hash, whose access token ends last; nil if none is good.
+// Last returns the sign-in of a person, by the hash, whose access token ends last; nil if none is
+// good.
 func (s *State) Last(hash string) *SignIn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -33,9 +33,9 @@ type Store interface {
 	Load(ctx context.Context, kinds []Kind, yield func(Record)) error
 	// Get returns a record. Ok is false if there is none.
 	Get(ctx context.Context, id ID) (r Record, ok bool, err error)
-	// Change puts what edit makes of a record in its place; edit gets nil if there is none. No other
-	// change of the record comes between, and it is kept when Change returns. The error is that of
-	// edit, and then nothing has changed, or wraps ErrUnavailable.
+	// Change puts what edit makes of a record in its place; edit gets nil if there is none. No
+	// other change of the record comes between, and it is kept when Change returns. The error is
+	// that of edit, and then nothing has changed, or wraps ErrUnavailable.
 	Change(ctx context.Context, id ID, edit func(*Record) (Record, error)) error
 	// Follow has a function called with each record that another gateway has changed. It is called
 	// before Load.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	pgsignins "github.com/gatehouse-proxy/gatehouse/internal/authserver/postgres"
-	"github.com/gatehouse-proxy/gatehouse/internal/authserver/sqlite"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
@@ -22,12 +21,12 @@ func TestMain(m *testing.M) { enginetest.Main(m) }
 
 func sqliteStore(t *testing.T) authserver.Store {
 	t.Helper()
-	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{sqlite.Schema}})
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{authserver.Schema}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	return sqlite.New(st, time.Now)
+	return authserver.NewSQLite(st, time.Now)
 }
 
 // node is the table of one gateway of several.

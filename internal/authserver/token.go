@@ -71,13 +71,14 @@ func signInAgain(form url.Values, text string) *refusal {
 	return r
 }
 
-// renew gives out new tokens for a refresh token, if the identity provider still lets the person in.
+// renew gives out new tokens for a refresh token, if the identity provider still lets the person
+// in.
 func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 	id, sum, ok := s.keys.parse(refreshPrefix, form.Get("refresh_token"))
 	if !ok {
 		return nil, signInAgain(form, "the refresh_token is not one of this gateway; sign in again")
 	}
-	defer s.refresh.take(id)()
+	defer s.state.refresh.take(id)()
 	ctx := context.WithoutCancel(r.Context()) // the identity provider may have given out its next token
 	in, used, err := s.renewable(ctx, id, sum)
 	if errors.Is(err, ErrGone) {
@@ -89,20 +90,20 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 	person, upstream := in.Person, in.Upstream
 	if used == good { // else it was asked a moment ago
 		if person, upstream, err = s.asked(ctx, &in); errors.Is(err, ErrRefused) {
-			_, ended := s.endOne(ctx, id)
+			_, ended := s.state.endOne(ctx, id)
 			s.logger.Info("a sign-in has ended: the identity provider does not let the person in any more, or no role is for them",
 				zap.String("key", in.Person.ID), zap.NamedError("reason", err), zap.Error(ended))
-			return nil, signInAgain(form, "the identity provider does not let you in any more, or no role of this gateway is for you; sign in again, or ask the operator")
+			return nil, signInAgain(form, "the identity provider does not let you in any more, or no role is for you; sign in again, or ask the operator")
 		}
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, s.keepUpstream(ctx, id, upstream))
 		}
 	}
-	now := s.now()
+	now := s.state.now()
 	in.Person = person
 	out := s.issue(&in, now)
 	refresh, refreshSum := s.keys.newToken(refreshPrefix, id)
-	err = s.change(ctx, id, func(row *Record) (Record, error) {
+	err = s.state.change(ctx, id, func(row *Record) (Record, error) {
 		current, err := signInOf(row)
 		if err != nil {
 			return Record{}, err
@@ -124,22 +125,22 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 	return out, err
 }
 
-// renewable returns the sign-in of a refresh token, and what that is to it. One that was used before
-// ends the sign-in: somebody else may have it. The error is ErrGone if it has ended.
+// renewable returns the sign-in of a refresh token, and what that is to it. One that was used
+// before ends the sign-in: somebody else may have it. The error is ErrGone if it has ended.
 func (s *Server) renewable(ctx context.Context, id ID, sum Sum) (in SignIn, used use, err error) {
-	row, err := s.get(ctx, id)
+	row, err := s.state.get(ctx, id)
 	if err != nil {
 		return in, unknown, err
 	}
 	if in, err = signInOf(row); err != nil {
 		return in, unknown, err
 	}
-	now := s.now()
+	now := s.state.now()
 	if used = in.use(sum, now); !in.Good(now) {
 		return in, used, ErrGone
 	}
-	if blocked := s.Blocked(in.Person.ID); used == unknown || blocked {
-		_, err := s.endOne(ctx, id)
+	if blocked := s.state.Blocked(in.Person.ID); used == unknown || blocked {
+		_, err := s.state.endOne(ctx, id)
 		s.logger.Warn("a sign-in was ended: its person is blocked, or a refresh token was used twice, so that somebody else may have it",
 			zap.String("key", in.Person.ID), zap.Bool("blocked", blocked), zap.Error(err))
 		return in, used, errors.Join(ErrGone, err)
@@ -155,18 +156,36 @@ func (s *Server) asked(ctx context.Context, in *SignIn) (Person, []byte, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, againTimeout)
 	defer cancel()
-	person, next, err := s.provider.Again(ctx, in.Person.Identity, upstream)
+	person, next, err := s.provider.Again(ctx, in.Person, upstream)
 	switch {
 	case err != nil:
-		return person, nil, err
+		return person, s.keys.seal(in.ID, next), err
 	case person.ID != in.Person.ID:
 		return person, nil, errors.Join(ErrRefused, errors.New("it names somebody else"))
 	}
 	return person, s.keys.seal(in.ID, next), nil
 }
 
-// ServeRevoke ends the sign-in of a token (RFC 7009). The answer is the same for a token that is not
-// good.
+// keepUpstream keeps the next token of an identity provider that has given one out and then failed.
+func (s *Server) keepUpstream(ctx context.Context, id ID, upstream []byte) error {
+	if upstream == nil {
+		return nil
+	}
+	return s.state.change(ctx, id, func(r *Record) (Record, error) {
+		in, err := signInOf(r)
+		if err == nil && !in.Good(s.state.now()) {
+			err = ErrGone
+		}
+		in.Upstream = upstream
+		if err != nil {
+			return Record{}, err
+		}
+		return in.record(s.state.now())
+	})
+}
+
+// ServeRevoke ends the sign-in of a token (RFC 7009). The answer is the same for a token that is
+// not good.
 func (s *Server) ServeRevoke(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(r)
 	if err != nil {
@@ -187,13 +206,13 @@ func (s *Server) ServeRevoke(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) revoke(ctx context.Context, id ID, sum Sum) error {
-	row, err := s.get(ctx, id)
+	row, err := s.state.get(ctx, id)
 	if err == nil {
 		var in SignIn
 		if in, err = signInOf(row); err == nil {
 			_, access := in.has(sum)
-			if access || in.use(sum, s.now()) != unknown {
-				_, err = s.endOne(ctx, id)
+			if access || in.use(sum, s.state.now()) != unknown {
+				_, err = s.state.endOne(ctx, id)
 			}
 		}
 	}

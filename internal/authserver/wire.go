@@ -43,13 +43,14 @@ func badRequest(code, text string) *refusal {
 	return &refusal{status: http.StatusBadRequest, code: code, text: text}
 }
 
-// write writes the refusal of an endpoint. What is not one is a store, or an identity provider, that
-// is away.
+// write writes the refusal of an endpoint. What is not one is a store, or an identity provider,
+// that is away.
 func (s *Server) write(w http.ResponseWriter, err error) {
 	var r *refusal
 	if !errors.As(err, &r) {
 		s.logger.Error("a sign-in cannot go on", zap.Error(err))
-		r = &refusal{http.StatusServiceUnavailable, unavailable, "the gateway, or the identity provider behind it, cannot answer now; try again", 5 * time.Second}
+		const text = "the gateway, or the identity provider behind it, cannot answer now; try again"
+		r = &refusal{http.StatusServiceUnavailable, unavailable, text, 5 * time.Second}
 	}
 	if r.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(r.retry/time.Second)))
@@ -70,8 +71,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // the client may have left
 }
 
-// readForm reads the form in the body of a request. What is not known in it is left alone (RFC 6749,
-// section 3.2); a parameter that comes twice is refused.
+// readForm reads the form in the body of a request. What is not known in it is left alone (RFC
+// 6749, section 3.2); a parameter that comes twice is refused.
 func readForm(r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, badRequest(invalidRequest, "want a form as Content-Type: application/x-www-form-urlencoded")

@@ -18,7 +18,7 @@ var wide = []row{
 	{"caddymodule/why: wide code", 2},
 	{"caddymodule/why: wide comments", 4},
 	{"caddymodule: wide code", 8},
-	{"caddymodule: wide comments", 85},
+	{"caddymodule: wide comments", 84},
 	{"handlers/console: wide code", 2},
 	{"handlers/console: wide comments", 3},
 	{"handlers: wide comments", 27},

@@ -69,8 +69,8 @@ func (t *Table) Follow(changed func(authserver.Record)) {
 // kinds are those that are followed.
 var kinds = []string{"sign_in", "block"}
 
-// Load implements [authserver.Store]. While the database is away there is nothing: the feed reads it
-// later.
+// Load implements [authserver.Store]. While the database is away there is nothing: the feed reads
+// it later.
 func (t *Table) Load(ctx context.Context, of []authserver.Kind, yield func(authserver.Record)) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()

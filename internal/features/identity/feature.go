@@ -37,6 +37,10 @@ type People struct {
 
 	kept *kept
 
+	// KeptOut reports whether an operator keeps somebody out, by the ID. It is set before anybody
+	// calls; nil: nobody is.
+	KeptOut func(id string) bool
+
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
 	away   map[string]error  // issuers whose keys cannot be read, and why
@@ -173,6 +177,9 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 		p.logger.Debug("a token was refused", zap.Error(err))
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
+	if p.keptOut(person.ID) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
 	p.kept.note(person, p.now())
 	g, err := p.granted(person)
 	if err != nil {
@@ -198,6 +205,8 @@ func (k *kept) note(person identity.Person, now time.Time) {
 		k.known[person.Hash] = person
 	}
 }
+
+func (p *People) keptOut(id string) bool { return p.KeptOut != nil && p.KeptOut(id) }
 
 // Granted returns what somebody may do by the role in this configuration. The error is
 // [keys.ErrInvalid] if it has none of this name.
@@ -235,7 +244,7 @@ func (p *People) known(hash string) (person identity.Person, ok bool) {
 	p.kept.mu.Lock()
 	person, ok = p.kept.known[hash]
 	p.kept.mu.Unlock()
-	return person, ok && p.issuers.Still(person)
+	return person, ok && p.issuers.Still(person) && !p.keptOut(person.ID)
 }
 
 // find returns what somebody may do who is known by a hash, nil for nobody.

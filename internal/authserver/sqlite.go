@@ -1,5 +1,4 @@
-// Package sqlite keeps the sign-ins of one gateway in its store.
-package sqlite
+package authserver
 
 import (
 	"context"
@@ -9,11 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
 
-// Schema has the table of this package, for store.Options.
+// Schema has the table of one gateway, for store.Options.
 var Schema = store.Schema{
 	Name: "sign_ins",
 	Steps: []string{`
@@ -36,20 +34,20 @@ const (
 	prune = "DELETE FROM sign_in WHERE id IN (SELECT id FROM sign_in WHERE ends_at < ? LIMIT 10)"
 )
 
-// Table implements [authserver.Store].
-type Table struct {
+// SQLite is the Store of one gateway.
+type SQLite struct {
 	store *store.Store
 	now   func() time.Time
 	turn  chan struct{} // capacity 1: held by who changes
 }
 
-// New returns the table in a store that was opened with Schema.
-func New(st *store.Store, now func() time.Time) *Table {
-	return &Table{store: st, now: now, turn: make(chan struct{}, 1)}
+// NewSQLite returns the table in a store that was opened with Schema.
+func NewSQLite(st *store.Store, now func() time.Time) *SQLite {
+	return &SQLite{store: st, now: now, turn: make(chan struct{}, 1)}
 }
 
-// Load implements [authserver.Store].
-func (t *Table) Load(ctx context.Context, kinds []authserver.Kind, yield func(authserver.Record)) error {
+// Load implements Store.
+func (t *SQLite) Load(ctx context.Context, kinds []Kind, yield func(Record)) error {
 	for rows, err := range store.Rows(ctx, t.store, selectAll, t.now().UnixNano()) {
 		if err != nil {
 			return err
@@ -65,19 +63,19 @@ func (t *Table) Load(ctx context.Context, kinds []authserver.Kind, yield func(au
 	return nil
 }
 
-// Get implements [authserver.Store].
-func (t *Table) Get(ctx context.Context, id authserver.ID) (r authserver.Record, ok bool, err error) {
+// Get implements Store.
+func (t *SQLite) Get(ctx context.Context, id ID) (r Record, ok bool, err error) {
 	r, err = scan(t.store.Reader().QueryRowContext(ctx, selectOne, id[:]).Scan)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return r, false, nil
 	case err != nil:
-		return r, false, fmt.Errorf("%w: %w", authserver.ErrUnavailable, err)
+		return r, false, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return r, true, nil
 }
 
-func scan(scan func(...any) error) (r authserver.Record, err error) {
+func scan(scan func(...any) error) (r Record, err error) {
 	var id []byte
 	var ends int64
 	var body string
@@ -87,20 +85,20 @@ func scan(scan func(...any) error) (r authserver.Record, err error) {
 	if len(id) != len(r.ID) {
 		return r, fmt.Errorf("an id of %d bytes", len(id))
 	}
-	r.ID, r.Ends, r.Body = authserver.ID(id), time.Unix(0, ends), []byte(body)
+	r.ID, r.Ends, r.Body = ID(id), time.Unix(0, ends), []byte(body)
 	return r, nil
 }
 
-// Change implements [authserver.Store].
-func (t *Table) Change(ctx context.Context, id authserver.ID, edit func(*authserver.Record) (authserver.Record, error)) error {
+// Change implements Store.
+func (t *SQLite) Change(ctx context.Context, id ID, edit func(*Record) (Record, error)) error {
 	select {
 	case t.turn <- struct{}{}:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", authserver.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	}
 	defer func() { <-t.turn }()
 	if err := t.store.Flush(ctx); err != nil { // of a change that has failed before
-		return fmt.Errorf("%w: %w", authserver.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	found, ok, err := t.Get(ctx, id)
 	if err != nil {
@@ -118,17 +116,17 @@ func (t *Table) Change(ctx context.Context, id authserver.ID, edit func(*authser
 		err = t.store.Flush(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", authserver.ErrUnavailable, err)
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return nil
 }
 
-// Follow implements [authserver.Store]: nobody else changes the table.
-func (*Table) Follow(func(authserver.Record)) {}
+// Follow implements Store: nobody else changes the table.
+func (*SQLite) Follow(func(Record)) {}
 
 // put writes a record.
 type put struct {
-	authserver.Record
+	Record
 	at time.Time
 }
 
