@@ -54,7 +54,8 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 	if f.identities != nil { // before the keys: these may ask a database
 		of := people.Feature(c, f.identities)
 		if all = append(all, of); f.signIns != nil {
-			all = append(all, signin.Feature(c, of, f.signIns))
+			at := signin.Feature(c, of, f.signIns)
+			all = append(all, at, signin.ConsoleFeature(at))
 		}
 	}
 	return append(all,
