@@ -59,7 +59,7 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 		identities = people.Feature(c, f.identities)
 		if all = append(all, identities); f.signIns != nil {
 			signIns = signin.Feature(c, identities, f.signIns)
-			all = append(all, signIns)
+			all = append(all, signIns, signin.ConsoleFeature(signIns))
 		}
 	}
 	return append(all,

@@ -160,6 +160,9 @@ func (s *SignIns) At(origin string) *SignIns {
 	return &other
 }
 
+// Origin is where browsers come back.
+func (s *SignIns) Origin() string { return s.origin }
+
 // Names are those of the identities where people can sign in, in the order of the configuration.
 func (s *SignIns) Names() (names []string) {
 	for _, c := range s.clients {

@@ -104,6 +104,18 @@ func (m *Memory) find(hash string, life Life, used time.Time) (Session, bool) {
 	return k.Session, true
 }
 
+// Update implements [Store].
+func (m *Memory) Update(_ context.Context, id string, s Session) error {
+	hash, _ := hashOf(id)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.sessions[hash]; k != nil {
+		s.Started, s.Used = k.Started, k.Used
+		k.Session = s
+	}
+	return nil
+}
+
 // Delete implements [Store].
 func (m *Memory) Delete(_ context.Context, id string) error {
 	hash, ok := hashOf(id)

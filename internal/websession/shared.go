@@ -23,6 +23,8 @@ var (
 	createText string
 	//go:embed find.lua
 	findText string
+	//go:embed update.lua
+	updateText string
 	//go:embed delete.lua
 	deleteText string
 	//go:embed look.lua
@@ -32,6 +34,7 @@ var (
 
 	createScript = cluster.NewScript("console session create", sessionText+createText)
 	findScript   = cluster.NewScript("console session find", sessionText+findText)
+	updateScript = cluster.NewScript("console session update", sessionText+updateText)
 	deleteScript = cluster.NewScript("console session delete", sessionText+deleteText)
 	lookScript   = cluster.NewScript("console session look", sessionText+lookText)
 	listScript   = cluster.NewScript("console session list", sessionText+listText)
@@ -78,13 +81,14 @@ type data struct {
 	Key     string `json:"k"`
 	KeyHash string `json:"h,omitempty"`
 	User    string `json:"u,omitempty"`
+	Grant   string `json:"g,omitempty"`
 }
 
 // Create implements [Store].
 func (s *Shared) Create(ctx context.Context, x Session, life Life) (string, error) {
 	s.used.Store(true)
 	id, hash := newID()
-	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User})
+	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant})
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +158,20 @@ func read(text string) (Session, error) {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return Session{}, fmt.Errorf("the engine's session: %w", err)
 	}
-	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User}, nil
+	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User, Grant: d.Grant}, nil
+}
+
+// Update implements [Store].
+func (s *Shared) Update(ctx context.Context, id string, x Session) error {
+	hash, ok := hashOf(id)
+	if !ok {
+		return nil
+	}
+	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant})
+	if err == nil {
+		_, err = s.node.Run(ctx, updateScript, hash, string(text))
+	}
+	return err
 }
 
 // Delete implements [Store].
