@@ -47,7 +47,7 @@ var features = []feature{
 		folders: []string{"internal/activity/postgres", "internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
 			"internal/features/cluster", "internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"},
 		uses: []string{"console", "run-time keys"}},
-	{name: "console", what: "pages for people", lines: 11_000, entry: "handlers/console",
+	{name: "console", what: "pages for people", lines: 11_200, entry: "handlers/console",
 		folders: []string{"handlers/console", "internal/chart", "internal/console", "internal/features/console", "internal/websession"}},
 	{name: "operators", what: "commands and the admin API: check, why, init, tables", lines: 6_100, entry: "caddymodule/cli",
 		folders: []string{"caddymodule/admin", "caddymodule/check", "caddymodule/cli", "caddymodule/migrate", "caddymodule/offline",
@@ -63,7 +63,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 74_000
-	allLines  = 152_600
+	allLines  = 152_750
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
