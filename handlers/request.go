@@ -72,6 +72,12 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 		x.writeError(apierror.From(err))
 		return nil
 	}
+	if open[e] {
+		if err := e.Serve(x); err != nil {
+			x.writeError(apierror.From(err))
+		}
+		return nil
+	}
 	route := routeName(m.api, e)
 	caller, err := authenticated(g, r, m.api)
 	if err != nil { // 401

@@ -31,6 +31,9 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		runtime_keys { … }
 //		role NAME { … }         # any number
 //		identity NAME { … }     # any number
+//		origin URL
+//		encryption_secret SECRET…
+//		authorization_server { … }
 //		provider NAME { … }     # any number
 //		mcp NAME { … }          # any number
 //		alias NAME { … }        # any number

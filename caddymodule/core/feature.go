@@ -49,7 +49,8 @@ type kind struct {
 // built and start. A member of one that is not in the build is refused with the path that has it.
 var kinds = []kind{
 	// Before the keys that are made at run time: these may ask a database.
-	{"identity", InApp, []string{"roles", "identities"}, []string{"role", "identity"}},
+	{"identity", InApp, []string{"roles", "identities", "origin", "encryption_secrets", "authorization_server"},
+		[]string{"role", "identity", "origin", "encryption_secret", "authorization_server"}},
 	{"runtimekeys", InApp, []string{"runtime_keys"}, []string{"runtime_keys"}},
 	{"cluster", InApp, []string{"cluster"}, []string{"cluster"}},
 	{"recordings", InVNC, []string{"record"}, []string{"record"}},

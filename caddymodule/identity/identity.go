@@ -24,8 +24,13 @@ type Identity struct {
 	// Issuer is the URL in the claim iss, compared exactly. Required.
 	Issuer string `json:"issuer"`
 
-	// Audiences are for whom tokens must be: one of them is in the claim aud. Required.
-	Audiences []string `json:"audiences"`
+	// Audiences are for whom tokens must be: one of them is in the claim aud. Required without a
+	// client. Default: none, no token of it is good.
+	Audiences []string `json:"audiences,omitempty"`
+
+	// Client is the gateway as a client of the provider, so that people can sign in. Default:
+	// nobody can.
+	Client *IdentityClient `json:"client,omitempty"`
 
 	// Keys is where the keys are with which it signs, as a JSON Web Key Set. Default: as its OpenID
 	// configuration says.
@@ -66,6 +71,8 @@ type ClaimRule struct {
 //	identity NAME {
 //		issuer URL
 //		audience TEXT…
+//		client ID SECRET
+//		scopes SCOPE…
 //		keys URL
 //		max_life DURATION
 //		user CLAIM
@@ -80,6 +87,8 @@ func (i *Identity) read(d *caddyfile.Dispenser) error {
 	return caddykit.Options{
 		"issuer":   caddykit.Word(&i.Issuer),
 		"audience": caddykit.Words(&i.Audiences),
+		"client":   {Read: i.readClient},
+		"scopes":   {Read: i.readScopes},
 		"keys":     caddykit.Word(&i.Keys),
 		"max_life": caddykit.Value(&i.MaxLife, caddykit.ParseDuration),
 		"user":     caddykit.Word(&i.User),
@@ -121,6 +130,25 @@ func (f *Feature) build(b *core.Build) (*people.Config, error) {
 		}
 		return nil, nil
 	}
+	issuers, err := f.issuers(roles)
+	if err != nil {
+		return nil, err
+	}
+	config, err := people.NewConfig(issuers, roles, issuersClient(), time.Now)
+	if err == nil {
+		err = config.Check(b.Config.Limits)
+	}
+	return config, err
+}
+
+// issuersClient asks identity providers. They are asked seldom.
+func issuersClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = issuersTimeout, true
+	return &http.Client{Transport: transport}
+}
+
+func (f *Feature) issuers(roles []people.Role) ([]people.Issuer, error) {
 	var issuers []people.Issuer
 	named := map[string]bool{}
 	for _, i := range f.Identities {
@@ -134,6 +162,9 @@ func (f *Feature) build(b *core.Build) (*people.Config, error) {
 		issuer := people.Issuer{
 			Name: i.Name, URL: i.Issuer, Audiences: i.Audiences, KeySet: i.Keys, MaxLife: time.Duration(i.MaxLife), User: i.User,
 		}
+		if i.Client != nil {
+			issuer.Client = i.Client.ID
+		}
 		for _, rule := range i.Roles {
 			if !slices.ContainsFunc(roles, func(r people.Role) bool { return r.Name == rule.Role }) {
 				return nil, fmt.Errorf("identity %q: there is no role %q", i.Name, rule.Role)
@@ -146,11 +177,5 @@ func (f *Feature) build(b *core.Build) (*people.Config, error) {
 		}
 		issuers = append(issuers, issuer)
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout, transport.DisableKeepAlives = issuersTimeout, true // they are asked once an hour
-	config, err := people.NewConfig(issuers, roles, &http.Client{Transport: transport}, time.Now)
-	if err == nil {
-		err = config.Check(b.Config.Limits)
-	}
-	return config, err
+	return issuers, nil
 }

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver" // its endpoints
+	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -29,6 +32,12 @@ type Feature struct {
 
 	// Identities are the identity providers whose tokens are good here. Default: none.
 	Identities []Identity `json:"identities,omitempty"`
+
+	SignIns
+
+	// AuthorizationServer lets people sign in to programs, such as Claude Code. Default: nobody
+	// can.
+	AuthorizationServer *AuthorizationServer `json:"authorization_server,omitempty"`
 }
 
 // Options implements [core.Feature].
@@ -36,17 +45,46 @@ func (f *Feature) Options() caddykit.Options {
 	return caddykit.Options{
 		"role":     caddykit.Listed(&f.Roles, (*Role).read),
 		"identity": caddykit.Listed(&f.Identities, (*Identity).read),
+
+		"origin":               caddykit.Word(&f.Origin),
+		"encryption_secret":    caddykit.Words(&f.EncryptionSecrets),
+		"authorization_server": caddykit.Single(&f.AuthorizationServer, (*AuthorizationServer).read),
 	}
 }
 
 // Build implements [core.Feature].
 func (f *Feature) Build(b *core.Build) error {
 	config, err := f.build(b)
-	if config == nil || err != nil {
+	if err != nil {
 		return err
 	}
-	b.MaxBody(config.MaxBody())
-	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return people.Feature(c, config) })
+	signIns, secrets, err := f.signIns(b, config)
+	if err != nil {
+		return err
+	}
+	b.Hide(secrets...)
+	server, err := f.authorizationServer(b)
+	if err != nil {
+		return fmt.Errorf("authorization_server: %w", err)
+	}
+	var callers, at gateway.Feature // of the gateway that is being made
+	if config != nil {
+		b.MaxBody(config.MaxBody())
+		b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature {
+			callers = people.Feature(c, config)
+			return callers
+		})
+	}
+	if config != nil && signIns != nil {
+		b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature {
+			at = signin.Feature(c, callers, signIns)
+			return at
+		})
+		b.Add(func(gateway.Core, []gateway.Feature) gateway.Feature { return signin.ConsoleFeature(at) })
+	}
+	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature {
+		return authserver.Feature(c, server, callers, at)
+	})
 	return nil
 }
 

@@ -98,6 +98,9 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	if err := h.checkURLs(); err != nil {
 		return err
 	}
+	if people, err := caddykit.Part[console.People](ctx); err == nil { // else no identity has a client
+		config.People = people
+	}
 	var keyOf func(user string) string
 	if h.SignIn != nil {
 		if config.Users, err = h.SignIn.users(g.Knows); err != nil {
@@ -111,7 +114,7 @@ func (h *Console) Provision(ctx caddy.Context) error {
 }
 
 func (h *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if r.URL.Path != console.Prefix && !strings.HasPrefix(r.URL.Path, console.Prefix+"/") {
+	if r.URL.Path != console.Prefix && !strings.HasPrefix(r.URL.Path, console.Prefix+"/") && !h.console.Returns(r) {
 		return next.ServeHTTP(w, r)
 	}
 	h.console.ServeHTTP(w, r)

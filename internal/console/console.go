@@ -65,8 +65,10 @@ type Config struct {
 	API func(request.Caller) http.Handler
 	// Life is how long sessions live.
 	Life websession.Life
-	// Users are those whom another system signs in; nil: people sign in with a key.
+	// Users are those whom another system signs in; nil: people sign in with a key, or are People.
 	Users *Users
+	// People are those who sign in at an identity provider; nil: nobody can.
+	People People
 	// Origin is the origin of the console behind a proxy that ends TLS ("https://console.example.com"). "" is
 	// no proxy.
 	Origin string
@@ -101,6 +103,7 @@ func New(c Config) *Console {
 	console.mux.Handle("GET "+assetPrefix, assets())
 	console.mux.HandleFunc("GET "+signInPath, console.guard.showSignIn)
 	console.mux.HandleFunc("POST "+signInPath, console.guard.doSignIn)
+	console.mux.HandleFunc("GET "+signInPath+"/{identity}", elsewhere{console.guard}.begin)
 	console.mux.HandleFunc("POST "+signOutPath, console.guard.signOut)
 	for _, p := range pages {
 		console.mux.Handle(p.method+" "+Prefix+p.path, console.page(p))
@@ -112,6 +115,10 @@ func New(c Config) *Console {
 
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
+	if c.Returns(r) {
+		elsewhere{c.guard}.finish(w, r)
+		return
+	}
 	if !c.guard.ownOrigin(w, r) {
 		return
 	}
@@ -126,7 +133,10 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *Console) page(p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who, ok := c.guard.signedIn(w, r); ok {
-			v := &visit{w: w, r: r, console: c, page: &p, caller: who.caller, session: who.session, now: c.config.Now(), query: r.URL.Query()}
+			v := &visit{
+				w: w, r: r, console: c, page: &p, caller: who.caller, session: who.id, since: who.session.Started,
+				now: c.config.Now(), query: r.URL.Query(),
+			}
 			if isPoll(v.r) && p.live {
 				c.polls.serve(v)
 				return

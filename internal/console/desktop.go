@@ -82,7 +82,14 @@ func desktopPageOf(v *visit) (desktopPage, error) {
 func desktopSocket(v *visit) error {
 	config := &v.console.config
 	sessions, id, life := config.Gateway.Sessions(), v.session, config.Life // not the visit: a desktop outlives it
-	config.Desktop(v.w, v.r, v.caller, func(used func() time.Time, f func()) (stop func()) { return sessions.OnEnd(id, life, used, f) })
+	ctx := v.r.Context()
+	config.Desktop(v.w, v.r, v.caller, func(used func() time.Time, f func()) (stop func()) {
+		forget, stopAsking := sessions.OnEnd(id, life, used, f), keepSignedIn(ctx, config, id)
+		return func() {
+			forget()
+			stopAsking()
+		}
+	})
 	return nil
 }
 

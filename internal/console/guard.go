@@ -33,7 +33,8 @@ func newGuard(c *Config) *guard {
 // signedIn is the key that asks for a page, and its session.
 type signedIn struct {
 	caller  request.Caller // the key as it is now
-	session string         // the ID
+	id      string         // of the session
+	session websession.Session
 }
 
 // signedIn returns who asks for a page. Without ok it has answered already.
@@ -63,7 +64,7 @@ func (g *guard) begin(w http.ResponseWriter, r *http.Request) bool {
 // signedInByKey finds who has signed in with a key. Without a session, or a key that is still valid, it
 // sends the browser to the sign-in.
 func (g *guard) signedInByKey(w http.ResponseWriter, r *http.Request) (signedIn, bool) {
-	id := g.cookies.id(r)
+	id, done := g.cookies.id(r), sessionEnded
 	session, ok, err := g.find(r, id)
 	if err != nil {
 		g.config.Gateway.Unavailable(false, err)
@@ -71,17 +72,20 @@ func (g *guard) signedInByKey(w http.ResponseWriter, r *http.Request) (signedIn,
 		return signedIn{}, false
 	}
 	if ok && session.User == "" {
-		caller, err := g.config.Gateway.CallerOf(session.Tenant, session.Key, session.KeyHash)
+		caller, err := callerOf(r.Context(), g.config, id, &session)
 		if err == nil {
-			return signedIn{caller, id}, true
+			return signedIn{caller, id, session}, true
 		}
 		if !isInvalidKey(err) {
 			g.stopAway(w, r, err)
 			return signedIn{}, false
 		}
+		if session.Grant != "" {
+			done = signInOver
+		}
 	}
 	g.endSession(w, r)
-	g.askToSignIn(w, r)
+	g.askToSignIn(w, r, done)
 	return signedIn{}, false
 }
 
@@ -130,11 +134,11 @@ func (g *guard) deleteSession(r *http.Request) bool {
 }
 
 // askToSignIn sends the browser to the sign-in, and from there back to this page. Whoever was signed in
-// reads there that the session has ended.
-func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request) {
+// reads there why the session has ended: done is a row of the table notices.
+func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request, done string) {
 	query := url.Values{}
 	if g.cookies.id(r) != "" || unattended(r) {
-		query.Set("done", sessionEnded)
+		query.Set("done", done)
 	}
 	if r.Method == http.MethodGet && r.URL.Path != Prefix+"/" {
 		query.Set("return", r.URL.RequestURI())

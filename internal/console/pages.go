@@ -84,6 +84,7 @@ func init() {
 		{method: "POST", path: "/keys/{key}/disable", title: "Disable a key", scopes: manageKeys, serve: disableKey.serve},
 		{method: "GET", path: "/keys/{key}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey.serve},
 		{method: "POST", path: "/keys/{key}/delete", title: "Delete a key", scopes: manageKeys, serve: deleteKey.serve},
+		{method: "GET", path: "/you", title: "Signed in", serve: showYou},
 		{method: "GET", path: "/about", title: "About this gateway", menu: "About", group: "Gateway", serve: about},
 	}
 }

@@ -140,6 +140,7 @@ func replaySocket(v *visit) error {
 	ctx, end := context.WithCancel(v.r.Context())
 	defer end()
 	defer config.Gateway.Sessions().OnEnd(v.session, config.Life, func() time.Time { return time.Time{} }, end)()
+	defer keepSignedIn(ctx, config, v.session)()
 	r, err := v.apiRequest(http.MethodGet, recordingRoute(v)+"/socket", nil)
 	if err != nil {
 		return err

@@ -36,7 +36,8 @@ type layout struct {
 	Title, Notice string
 	Missing       string // what the page lacks while commits are blocked, or ""
 	Menu          []menuGroup
-	// Key is the name of the signed-in key, User the name of the person, or ""; both "" for nobody.
+	// Key is the name of the signed-in key or role, User that of the person, or ""; both "" for
+	// nobody.
 	Key, User string
 	Theme     string // "light", "dark", or "" for the theme of the system
 	Assets    string // the URL of the files
@@ -53,7 +54,7 @@ func (v *visit) show(status int, name string, data any) error {
 		return writeTemplate(v.w, status, name, "main", layout{Path: v.r.URL.RequestURI(), Now: v.now, Page: data})
 	}
 	return writePage(v.w, status, name, layout{
-		Title: v.page.title, Notice: notices[v.query.Get("done")], Missing: activity.Missing(v.until, v.now), Menu: v.menu(), Key: v.caller.Name, User: v.caller.User,
+		Title: v.page.title, Notice: notices[v.query.Get("done")], Missing: activity.Missing(v.until, v.now), Menu: v.menu(), Key: v.caller.Configured(), User: v.caller.User,
 		Theme: theme(v.r), Path: v.r.URL.RequestURI(), Now: v.now, Page: data,
 	})
 }

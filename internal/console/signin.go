@@ -22,9 +22,13 @@ const (
 // sessionEnded is the notice of a session that has ended by itself.
 const sessionEnded = "session-ended"
 
+// signInOver is that of somebody who has signed in at an identity provider, which must be asked.
+const signInOver = "sign-in-over"
+
 func init() {
 	notices["signed-out"] = "You are signed out."
 	notices[sessionEnded] = "Your session has ended."
+	notices[signInOver] = "Your sign-in is over: the identity provider or the gateway allows it no longer, or it is to be repeated. Sign in again."
 }
 
 func signInURL(query url.Values) string {
@@ -36,8 +40,9 @@ func signInURL(query url.Values) string {
 
 // signInForm is what the sign-in page shows.
 type signInForm struct {
-	Return string // the page that was asked for first
-	Error  string
+	Return     string // the page that was asked for first
+	Error      string
+	Identities []string // where people can sign in
 }
 
 // showSignIn shows the form, unless somebody is signed in.
@@ -57,12 +62,21 @@ func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if ok && session.User == "" {
-		if _, err := g.config.Gateway.CallerOf(session.Tenant, session.Key, session.KeyHash); err == nil {
+		if _, err := callerOf(r.Context(), g.config, g.cookies.id(r), &session); err == nil {
 			http.Redirect(w, r, ownPath(back), http.StatusSeeOther)
 			return
 		}
 	}
-	g.bare(w, r, http.StatusOK, "sign_in", "Sign in", signInForm{Return: back})
+	g.signInForm(w, r, http.StatusOK, back, "")
+}
+
+// signInForm shows the form, with what was wrong with the last one.
+func (g *guard) signInForm(w http.ResponseWriter, r *http.Request, status int, back, wrong string) {
+	form := signInForm{Return: back, Error: wrong}
+	if g.config.People != nil {
+		form.Identities = g.config.People.Names()
+	}
+	g.bare(w, r, status, "sign_in", "Sign in", form)
 }
 
 // showReturn leads a user to a page: another system signs in, or has done so. A page whose session has
@@ -87,7 +101,7 @@ func (g *guard) doSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxSignIn)
 	if err := r.ParseForm(); err != nil {
-		g.bare(w, r, http.StatusBadRequest, "sign_in", "Sign in", signInForm{Error: "The form could not be read. Try again."})
+		g.signInForm(w, r, http.StatusBadRequest, "", "The form could not be read. Try again.")
 		return
 	}
 	back := r.PostForm.Get("return")
@@ -128,7 +142,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, back string) {
 	wait, ok := g.config.Gateway.SignInRefused(g.client(r))
 	if !ok {
 		w.Header().Set("Retry-After", "10")
-		g.bare(w, r, http.StatusTooManyRequests, "sign_in", "Sign in", signInForm{back, "This key is not valid. Many sign-ins from your network have failed; wait ten seconds before you try again."})
+		g.signInForm(w, r, http.StatusTooManyRequests, back, "This key is not valid. Many sign-ins from your network have failed; wait ten seconds before you try again.")
 		return
 	}
 	turn := time.NewTimer(wait)
@@ -138,7 +152,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, back string) {
 	case <-r.Context().Done():
 		return
 	}
-	g.bare(w, r, http.StatusForbidden, "sign_in", "Sign in", signInForm{back, "This key is not valid."})
+	g.signInForm(w, r, http.StatusForbidden, back, "This key is not valid.")
 }
 
 // signOut ends the session here and at all other gateways, and its desktops.

@@ -52,7 +52,7 @@ func (g *guard) signedInByUser(w http.ResponseWriter, r *http.Request) (signedIn
 		err, ok = g.config.Gateway.Sessions().Delete(r.Context(), id), false
 	}
 	if err == nil && !ok && unattended(r) {
-		g.askToSignIn(w, r)
+		g.askToSignIn(w, r, sessionEnded)
 		return signedIn{}, false
 	}
 	if err == nil && !ok && insideOtherSite(r) {
@@ -67,7 +67,7 @@ func (g *guard) signedInByUser(w http.ResponseWriter, r *http.Request) (signedIn
 		g.stopSessionsAway(w, r)
 		return signedIn{}, false
 	}
-	return signedIn{caller, id}, true
+	return signedIn{caller, id, session}, true
 }
 
 // insideOtherSite reports whether the page of another site loads this as a part of itself. The browser

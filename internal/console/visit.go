@@ -20,7 +20,8 @@ type visit struct {
 	console *Console
 	page    *page
 	caller  request.Caller
-	session string // the ID
+	session string    // the ID
+	since   time.Time // of the session
 	now     time.Time
 	query   url.Values        // of the URL
 	labels  map[string]string // of keys made at run time, by hash

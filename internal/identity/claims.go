@@ -133,6 +133,16 @@ func (c claims) person(i *Issuer) (p Person, err error) {
 	return p, nil
 }
 
+// holder returns whom the claims are of, with the role.
+func (c claims) holder(by *keySet, ends time.Time) (p Person, err error) {
+	if p, err = c.person(by.issuer); err != nil {
+		return p, err
+	}
+	p.Ends, p.By = ends, by.digest
+	p.Role, err = c.role(by.issuer)
+	return p, err
+}
+
 // shown bounds a text of a token that people see, and takes out what is not printed.
 func shown(text string) string {
 	text = strings.Map(func(r rune) rune {

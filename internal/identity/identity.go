@@ -63,8 +63,8 @@ type Person struct {
 	Role string
 	// Ends is when the token does, with the leeway of clocks.
 	Ends time.Time
-
-	by *Issuer // that has named the person
+	// By is a digest of the issuer, with its rules, as it was configured.
+	By string
 }
 
 // idOf returns the identity of a subject of an issuer.

@@ -1,6 +1,9 @@
 package identity
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,8 +18,12 @@ type Issuer struct {
 	Name string
 	// URL is the issuer of its tokens, compared exactly.
 	URL string
-	// Audiences are for whom tokens are: one of them is among those of a token.
+	// Audiences are for whom tokens are: one of them is among those of a token. None: no token is
+	// good, and Client is needed.
 	Audiences []string
+	// Client is the id of the gateway as a client of the issuer, where people sign in. Default:
+	// none.
+	Client string
 	// KeySet is where its keys are, as a JSON Web Key Set. Default: where its OpenID configuration
 	// says.
 	KeySet string
@@ -62,8 +69,10 @@ func (i *Issuer) check() error {
 		return fmt.Errorf("issuer %q: want an https URL as in the claim iss", i.URL)
 	case !secure(u):
 		return fmt.Errorf("issuer %q: http is only possible on this machine (127.0.0.1, localhost)", i.URL)
-	case len(i.Audiences) == 0:
+	case len(i.Audiences) == 0 && i.Client == "":
 		return errors.New("audience is missing: a token for somebody else must not be good here")
+	case i.Client != "" && slices.Contains(i.Audiences, i.Client):
+		return errors.New("audience and client are the same: what an issuer says of a sign-in must not be good as a token")
 	case len(i.Rules) == 0:
 		return errors.New("role is missing: nobody would have one")
 	case i.MaxLife < 0:
@@ -87,9 +96,20 @@ func (i *Issuer) check() error {
 	return nil
 }
 
+// digest tells configurations of an issuer apart.
+func (i *Issuer) digest() string {
+	text, _ := json.Marshal(i) // of texts and a duration
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// OnThisMachine reports whether a host of a URL is this machine, to which http is good enough.
+func OnThisMachine(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "::1"
+}
+
 func secure(u *url.URL) bool {
-	local := u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" || u.Hostname() == "::1"
-	return u.Scheme == "https" || u.Scheme == "http" && local
+	return u.Scheme == "https" || u.Scheme == "http" && OnThisMachine(u.Hostname())
 }
 
 const emailClaim = "email"

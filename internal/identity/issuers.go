@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +50,7 @@ func New(all []Issuer, deps Deps) (*Issuers, error) {
 		if other := s.byURL[issuer.URL]; other != nil {
 			return nil, fmt.Errorf("identity %q: identity %q has the same issuer", issuer.Name, other.issuer.Name)
 		}
-		s.byURL[issuer.URL] = &keySet{issuer: issuer, client: &client, now: deps.Now, told: func(string, error) {}}
+		s.byURL[issuer.URL] = &keySet{issuer: issuer, digest: issuer.digest(), client: &client, now: deps.Now, told: func(string, error) {}}
 	}
 	return s, nil
 }
@@ -86,8 +85,12 @@ func (s *Issuers) Inherit(earlier *Issuers) {
 // Still reports whether the issuer that has named somebody is configured as it was then, with its
 // rules.
 func (s *Issuers) Still(p Person) bool {
-	set := s.byURL[p.by.URL]
-	return set != nil && (set.issuer == p.by || reflect.DeepEqual(set.issuer, p.by))
+	for _, set := range s.byURL {
+		if set.digest == p.By {
+			return true
+		}
+	}
+	return false
 }
 
 // IsToken reports whether a text has the form of a JWT: three parts, of which the first is an
@@ -149,44 +152,46 @@ func (s *Issuers) Person(token string) (Person, error) {
 }
 
 func (s *Issuers) examine(token string) (p Person, err error) {
-	// Of one token there is one spelling: others would fill what is remembered.
-	for part := range strings.SplitSeq(token, ".") {
-		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
-			return p, invalid("it is not spelled as its issuer does")
-		}
-	}
-	signed, err := jose.ParseSignedCompact(token, algorithms)
+	said, set, err := s.verified(token)
 	if err != nil {
-		return p, invalid("%w", err)
-	}
-	if typ, _ := signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType].(string); slices.Contains(otherTypes, strings.ToLower(typ)) {
-		return p, invalid("it is a %s: no token of access", typ)
-	}
-	said, err := parseClaims(signed.UnsafePayloadWithoutVerification())
-	if err != nil {
-		return p, invalid("its claims are no JSON object")
-	}
-	set := s.byURL[said.text("iss")]
-	if set == nil {
-		return p, invalid("no identity has its issuer %q", shown(said.text("iss")))
-	}
-	keys, err := set.find(&signed.Signatures[0].Protected)
-	if err != nil {
-		return p, fmt.Errorf("identity %q: %w", set.issuer.Name, err)
-	}
-	if !verify(signed, keys) {
-		return p, invalid("no key of its issuer has signed it")
+		return p, err
 	}
 	ends, err := said.check(set.issuer, s.now())
 	if err != nil {
 		return p, err
 	}
-	if p, err = said.person(set.issuer); err != nil {
-		return p, err
+	return said.holder(set, ends.Add(leeway))
+}
+
+// verified returns the claims of a token that an issuer has signed, and the issuer.
+func (s *Issuers) verified(token string) (said claims, set *keySet, err error) {
+	// Of one token there is one spelling: others would fill what is remembered.
+	for part := range strings.SplitSeq(token, ".") {
+		if _, err := base64.RawURLEncoding.Strict().DecodeString(part); err != nil || strings.ContainsAny(part, "\r\n") {
+			return nil, nil, invalid("it is not spelled as its issuer does")
+		}
 	}
-	p.Ends, p.by = ends.Add(leeway), set.issuer
-	p.Role, err = said.role(set.issuer)
-	return p, err
+	signed, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		return nil, nil, invalid("%w", err)
+	}
+	if typ, _ := signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType].(string); slices.Contains(otherTypes, strings.ToLower(typ)) {
+		return nil, nil, invalid("it is a %s: no token of access", typ)
+	}
+	if said, err = parseClaims(signed.UnsafePayloadWithoutVerification()); err != nil {
+		return nil, nil, invalid("its claims are no JSON object")
+	}
+	if set = s.byURL[said.text("iss")]; set == nil {
+		return nil, nil, invalid("no identity has its issuer %q", shown(said.text("iss")))
+	}
+	keys, err := set.find(&signed.Signatures[0].Protected)
+	if err != nil {
+		return nil, nil, fmt.Errorf("identity %q: %w", set.issuer.Name, err)
+	}
+	if !verify(signed, keys) {
+		return nil, nil, invalid("no key of its issuer has signed it")
+	}
+	return said, set, nil
 }
 
 // Recall returns whom a token with this SHA-256 is of, if it was good before and has not ended.

@@ -36,6 +36,7 @@ const (
 // keySet is what an issuer signs with: its JSON Web Key Set (RFC 7517, section 5).
 type keySet struct {
 	issuer *Issuer
+	digest string // of the issuer
 	client *http.Client
 	now    func() time.Time
 	told   func(issuer string, err error) // called after each reading, with nil after a good one
@@ -120,16 +121,9 @@ func (s *keySet) refresh(busy chan struct{}) {
 func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	at := s.issuer.KeySet
 	if at == "" {
-		var found struct {
-			Issuer string `json:"issuer"`
-			Keys   string `json:"jwks_uri"`
-		}
-		// OpenID Connect Discovery 1.0, section 4: without the slash at the issuer's end.
-		if err := s.get(ctx, strings.TrimSuffix(s.issuer.URL, "/")+"/.well-known/openid-configuration", &found); err != nil {
+		found, err := s.discover(ctx)
+		if err != nil {
 			return nil, err
-		}
-		if found.Issuer != s.issuer.URL && !isEntra(s.issuer.URL) { // which has {tenantid} there
-			return nil, fmt.Errorf("its OpenID configuration is of the issuer %q", shown(found.Issuer))
 		}
 		at = found.Keys
 	}
@@ -154,6 +148,18 @@ func (s *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, errors.New("it has no key that signs")
 	}
 	return keys, nil
+}
+
+// discover reads the OpenID configuration of the issuer.
+func (s *keySet) discover(ctx context.Context) (found Discovered, err error) {
+	// OpenID Connect Discovery 1.0, section 4: without the slash at the issuer's end.
+	if err := s.get(ctx, strings.TrimSuffix(s.issuer.URL, "/")+"/.well-known/openid-configuration", &found); err != nil {
+		return found, err
+	}
+	if found.Issuer != s.issuer.URL && !isEntra(s.issuer.URL) { // which has {tenantid} there
+		return found, fmt.Errorf("its OpenID configuration is of the issuer %q", shown(found.Issuer))
+	}
+	return found, nil
 }
 
 // get reads a document. A redirect is not followed.

@@ -5,6 +5,7 @@
 //	session, ok, err := store.Find(ctx, id, life)              // at each request
 //	session, ok, err := store.Peek(ctx, id, life)              // at those that a page sends by itself
 //	stop := store.OnEnd(id, life, used, func() { … })          // an open desktop
+//	err = store.Update(ctx, id, session)                       // the provider was asked again
 //	err = store.Delete(ctx, id)                                // sign-out
 //	store.Retain(func(s Session) bool { … })                   // after a reload
 //
@@ -26,7 +27,8 @@ const (
 	// MaxOfOwner is how many sessions a key and user may have. A further sign-in ends the one that
 	// would end first.
 	MaxOfOwner = 10
-	// MaxSessions bounds the sessions of all in the same way: about 5 MiB.
+	// MaxSessions bounds the sessions of all in the same way: about 5 MiB, and with grants of
+	// identity providers about 30.
 	MaxSessions = 10_000
 
 	// touchShare is how exactly the last use is kept: a session is written when a 60th of its idle time
@@ -42,6 +44,8 @@ type Session struct {
 	Key     string // name
 	KeyHash string // of the secret, as [keys.Credential] has it; "" for single sign-on
 	User    string // whom another system has signed in; "" for a key
+	// Grant is what is kept of a sign-in at an identity provider; "" for others.
+	Grant string
 
 	Started, Used time.Time // set by the store
 }
@@ -75,6 +79,9 @@ type Store interface {
 	Find(ctx context.Context, id string, life Life) (s Session, ok bool, err error)
 	// Peek is Find for a request that no person has made: it is no use of the session.
 	Peek(ctx context.Context, id string, life Life) (s Session, ok bool, err error)
+	// Update replaces what is known of a session that lives, but for its times. One that does not
+	// exist is no error.
+	Update(ctx context.Context, id string, s Session) error
 	// Delete ends a session, here and at other gateways. One that does not exist is no error.
 	Delete(ctx context.Context, id string) error
 	// Retain ends the sessions for which keep is false, here and at other gateways. It waits for nothing:

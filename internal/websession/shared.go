@@ -23,6 +23,8 @@ var (
 	createText string
 	//go:embed find.lua
 	findText string
+	//go:embed update.lua
+	updateText string
 	//go:embed delete.lua
 	deleteText string
 	//go:embed look.lua
@@ -32,6 +34,7 @@ var (
 
 	createScript = cluster.NewScript("console session create", sessionText+createText)
 	findScript   = cluster.NewScript("console session find", sessionText+findText)
+	updateScript = cluster.NewScript("console session update", sessionText+updateText)
 	deleteScript = cluster.NewScript("console session delete", sessionText+deleteText)
 	lookScript   = cluster.NewScript("console session look", sessionText+lookText)
 	listScript   = cluster.NewScript("console session list", sessionText+listText)
@@ -72,23 +75,25 @@ func NewShared(node Node, now func() time.Time) *Shared {
 	return s
 }
 
-// data is what the engine keeps of a session, as JSON.
+// data is what is kept of a session elsewhere, as JSON.
 type data struct {
 	Tenant  string `json:"t"`
 	Key     string `json:"k"`
 	KeyHash string `json:"h,omitempty"`
 	User    string `json:"u,omitempty"`
+	Grant   string `json:"g,omitempty"`
+}
+
+func textOf(x *Session) string {
+	text, _ := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant}) // of texts
+	return string(text)
 }
 
 // Create implements [Store].
 func (s *Shared) Create(ctx context.Context, x Session, life Life) (string, error) {
 	s.used.Store(true)
 	id, hash := newID()
-	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User})
-	if err != nil {
-		return "", err
-	}
-	reply, err := s.node.Run(ctx, createScript, hash, string(text), x.owner(), micros(life.Idle), micros(life.Max),
+	reply, err := s.node.Run(ctx, createScript, hash, textOf(&x), x.owner(), micros(life.Idle), micros(life.Max),
 		strconv.Itoa(MaxOfOwner), strconv.Itoa(MaxSessions))
 	if err != nil {
 		return "", err
@@ -148,13 +153,23 @@ func (s *Shared) find(ctx context.Context, id string, life Life, ago string) (x 
 	return x, true, nil
 }
 
-// read returns a session of the engine, without its times.
+// read returns a session that was kept, without its times.
 func read(text string) (Session, error) {
 	var d data
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		return Session{}, fmt.Errorf("the engine's session: %w", err)
+		return Session{}, fmt.Errorf("a session that was kept: %w", err)
 	}
-	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User}, nil
+	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User, Grant: d.Grant}, nil
+}
+
+// Update implements [Store].
+func (s *Shared) Update(ctx context.Context, id string, x Session) error {
+	hash, ok := hashOf(id)
+	if !ok {
+		return nil
+	}
+	_, err := s.node.Run(ctx, updateScript, hash, textOf(&x))
+	return err
 }
 
 // Delete implements [Store].

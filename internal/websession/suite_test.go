@@ -16,7 +16,7 @@ import (
 
 func TestASessionIsFoundByItsIDOnly(t *testing.T) {
 	onBoth(t, func(t *testing.T, g pair) {
-		want := websession.Session{Tenant: "default", Key: "ops", KeyHash: "11", User: "alice@example.com"}
+		want := websession.Session{Tenant: "default", Key: "ops", KeyHash: "11", User: "alice@example.com", Grant: "granted"}
 		id, other := create(t, g.a, want), create(t, g.a, want)
 		got, ok := find(t, g.b, id, life)
 		started := got.Started

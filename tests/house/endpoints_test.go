@@ -14,9 +14,9 @@ func TestEveryEndpointIsAModule(t *testing.T) {
 	want := []string{
 		"about", "activity", "activity_series", "chat", "compact", "completions", "count_tokens", "credits",
 		"embedding_models", "embeddings", "gemini", "generation", "image_edits", "image_models", "images",
-		"input_tokens", "key", "keys", "limits", "mcp", "mcp_servers", "messages", "model_count",
-		"model_endpoints", "models", "moderations", "providers", "recordings", "rerank", "responses",
-		"router_images", "screen", "sessions", "speech", "stored_responses", "transcriptions", "translations",
+		"input_tokens", "key", "keys", "limits", "managed_settings", "mcp", "mcp_servers", "messages", "model_count",
+		"model_endpoints", "models", "moderations", "oauth", "providers", "recordings", "rerank", "responses",
+		"router_images", "screen", "sessions", "speech", "stored_responses", "telemetry", "transcriptions", "translations",
 		"vnc_socket", "vnc_url", "workstations",
 	}
 	var names []string

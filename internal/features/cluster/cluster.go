@@ -12,9 +12,11 @@ import (
 	"go.uber.org/zap"
 
 	postgresactivity "github.com/gatehouse-proxy/gatehouse/internal/activity/postgres"
+	pgsignins "github.com/gatehouse-proxy/gatehouse/internal/authserver/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
+	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -71,7 +73,7 @@ const (
 // Schemas are the tables in PostgreSQL.
 var Schemas = []postgres.Schema{
 	postgres.WriterSchema, postgres.FeedSchema, postgresactivity.Schema, postgresowners.Schema,
-	valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema,
+	valkeylimits.PostgresSchema, runtimekeys.PostgresSchema, workstationrecords.Schema, pgsignins.Schema,
 }
 
 // Block implements [gateway.Cluster].
@@ -158,7 +160,8 @@ func (s *shared) start(ctx context.Context, c gateway.Local) error {
 	made := runtimekeys.NewPostgresTable(runtimekeys.PostgresConfig{
 		DB: s.db, Feed: s.feed, Store: c.Store, Now: c.Now, Logger: c.Logger, Changed: keys.Changed,
 	})
-	if err := errors.Join(keys.Keys.Open(ctx, made), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
+	signedIn := pgsignins.New(pgsignins.Config{DB: s.db, Feed: s.feed, Now: c.Now, Logger: c.Logger})
+	if err := errors.Join(keys.Keys.Open(ctx, made), signins.KeptIn(c.Slots, c.Now).Open(ctx, signedIn), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
 	if err := s.checkEngine(ctx, c.Hard); err != nil {

@@ -5,11 +5,11 @@ package identity
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +21,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
-	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // maxKnown is how many people are known at once: those whose last token has not ended.
@@ -37,6 +36,10 @@ type People struct {
 	sampled func() *zap.Logger // for what anybody can cause
 
 	kept *kept
+
+	// KeptOut reports whether an operator keeps somebody out, by the ID. It is set before anybody
+	// calls; nil: nobody is.
+	KeptOut func(id string) bool
 
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
@@ -64,6 +67,9 @@ func NewConfig(issuers []Issuer, roles []Role, client *http.Client, now func() t
 	}
 	return &Config{checked, roles}, nil
 }
+
+// Issuers are those of the configuration.
+func (c *Config) Issuers() *identity.Issuers { return c.issuers }
 
 // Check refuses limits of roles that contradict each other.
 func (c *Config) Check(shared *policy.Limits) error {
@@ -133,9 +139,28 @@ func (p *People) Authenticate(token string, _ time.Time) (keys.Credential, *poli
 func (p *People) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	person, ok := p.issuers.Recall(sum)
 	if !ok {
+		person, ok = p.known(hex.EncodeToString(sum[:])) // who has signed in has no token
+	}
+	if !ok {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	return p.grant(person, nil)
+}
+
+// SignedIn returns what somebody may do who has signed in at an issuer, by the rules of then, until
+// the end of the person. [People.Held] knows the person by the hash from then on.
+func (p *People) SignedIn(person identity.Person) (keys.Credential, *policy.KeyLimits, error) {
+	if !p.issuers.Still(person) || !p.now().Before(person.Ends) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	return p.grant(person, nil)
+}
+
+// Ended ends what somebody has opened whom the issuer lets in no longer.
+func (p *People) Ended(hash string) {
+	p.kept.mu.Lock()
+	defer p.kept.mu.Unlock()
+	delete(p.kept.known, hash)
 }
 
 func (p *People) grant(person identity.Person, err error) (keys.Credential, *policy.KeyLimits, error) {
@@ -150,6 +175,9 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 			"the keys of the token's issuer cannot be read now; try again").WithCause(err)
 	case err != nil:
 		p.logger.Debug("a token was refused", zap.Error(err))
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	if p.keptOut(person.ID) {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	p.kept.note(person, p.now())
@@ -178,6 +206,18 @@ func (k *kept) note(person identity.Person, now time.Time) {
 	}
 }
 
+func (p *People) keptOut(id string) bool { return p.KeptOut != nil && p.KeptOut(id) }
+
+// Granted returns what somebody may do by the role in this configuration. The error is
+// [keys.ErrInvalid] if it has none of this name.
+func (p *People) Granted(person identity.Person) (keys.Credential, *policy.KeyLimits, error) {
+	g, err := p.granted(person)
+	if err != nil {
+		return keys.Credential{}, nil, keys.ErrInvalid // the limits of roles were checked
+	}
+	return g.Credential, g.limits, nil
+}
+
 // granted returns what somebody may do in this configuration.
 func (p *People) granted(person identity.Person) (*grant, error) {
 	p.mu.Lock()
@@ -199,12 +239,18 @@ func (p *People) granted(person identity.Person) (*grant, error) {
 	return g, err
 }
 
+// known returns who is known by a hash.
+func (p *People) known(hash string) (person identity.Person, ok bool) {
+	p.kept.mu.Lock()
+	person, ok = p.kept.known[hash]
+	p.kept.mu.Unlock()
+	return person, ok && p.issuers.Still(person) && !p.keptOut(person.ID)
+}
+
 // find returns what somebody may do who is known by a hash, nil for nobody.
 func (p *People) find(hash, tenant string) *grant {
-	p.kept.mu.Lock()
-	person, ok := p.kept.known[hash]
-	p.kept.mu.Unlock()
-	if !ok || !p.issuers.Still(person) {
+	person, ok := p.known(hash)
+	if !ok {
 		return nil
 	}
 	g, err := p.granted(person)
@@ -245,36 +291,6 @@ func (p *People) limited(of keys.Tenants) (all []policy.Limited) {
 		if subjects := g.limits.Subjects; len(subjects) > 0 && subjects[0].Name == policy.KeySubject(g.Name) && of.Has(g.Tenant) {
 			all = append(all, policy.Limited{Subject: &subjects[0], Tenant: g.Tenant})
 		}
-	}
-	return all
-}
-
-// told notes whether the keys of an issuer could be read.
-func (p *People) told(issuer string, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	before := p.away[issuer]
-	switch {
-	case err != nil && before == nil:
-		p.logger.Error("the keys of an identity provider cannot be read; known keys are good for a day",
-			zap.String("identity", issuer), zap.Error(err))
-	case err == nil && before != nil:
-		p.logger.Info("the keys of an identity provider can be read again", zap.String("identity", issuer))
-	}
-	if p.away[issuer] = err; err == nil {
-		delete(p.away, issuer)
-	}
-}
-
-// status says which issuers are away.
-func (p *People) status() (all []report.PartStatus) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(p.away)) {
-		all = append(all, report.PartStatus{
-			Name: "identity " + name, State: report.PartDegraded,
-			Detail: "its keys cannot be read: " + p.away[name].Error() + "; known keys are good for a day",
-		})
 	}
 	return all
 }

@@ -15,6 +15,12 @@ type (
 	Condition = identity.Condition
 )
 
+// Person is somebody whom an identity provider has named.
+type Person = identity.Person
+
+// HashOf returns the hash of a person by the ID.
+func HashOf(id string) string { return identity.HashOf(id) }
+
 // Role is what people and programs may do: a key without a secret.
 type Role struct {
 	Name                    string

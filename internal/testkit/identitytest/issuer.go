@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -26,12 +25,14 @@ type Issuer struct {
 	signer jose.Signer
 	keys   []byte
 	away   bool
+	people people
 }
 
 // Start starts an issuer, which ends with the test.
 func Start(t testing.TB) *Issuer {
 	t.Helper()
 	i := &Issuer{t: t}
+	i.people.start()
 	server := httptest.NewServer(http.HandlerFunc(i.serve))
 	t.Cleanup(server.Close)
 	i.URL = server.URL
@@ -42,15 +43,17 @@ func Start(t testing.TB) *Issuer {
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	answer := map[string]http.HandlerFunc{
+		"/.well-known/openid-configuration": i.discover, "/keys": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(i.keys) },
+		"/authorize": i.authorize, "/token": i.token, "/userinfo": i.userinfo,
+	}[r.URL.Path]
 	switch {
 	case i.away:
 		w.WriteHeader(http.StatusServiceUnavailable)
-	case r.URL.Path == "/.well-known/openid-configuration":
-		fmt.Fprintf(w, `{"issuer":%q,"jwks_uri":%q}`, i.URL, i.URL+"/keys")
-	case r.URL.Path == "/keys":
-		_, _ = w.Write(i.keys)
-	default:
+	case answer == nil:
 		http.NotFound(w, r)
+	default:
+		answer(w, r)
 	}
 }
 
@@ -95,13 +98,18 @@ func (i *Issuer) Token(subject, audience string, more map[string]any) string {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	signed, err := i.signer.Sign(payload)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	token, err := signed.CompactSerialize()
+	token, err := i.sign(payload)
 	if err != nil {
 		i.t.Fatal(err)
 	}
 	return token
+}
+
+// sign signs claims; mu is held.
+func (i *Issuer) sign(payload []byte) (string, error) {
+	signed, err := i.signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
 }

@@ -1,0 +1,119 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+)
+
+// AuthorizationServer lets people sign in to programs, such as Claude Code: the gateway is their
+// authorization server, and an identity with a client says who somebody is. It needs origin,
+// encryption_secret and such an identity.
+type AuthorizationServer struct {
+	// TokenLife is how long a token is good, from 10s to 24h: after it, the identity provider is
+	// asked whether the person may still come. Default: 1h.
+	TokenLife caddy.Duration `json:"token_life,omitempty"`
+
+	// RefreshLife is how long somebody stays signed in, at most 720h. Default: 720h.
+	RefreshLife caddy.Duration `json:"refresh_life,omitempty"`
+
+	// ManagedSettings are files with settings of Claude Code, by the role whose people get them.
+	// They can run commands on the machines of these people. Default: none.
+	ManagedSettings map[string]string `json:"managed_settings,omitempty"`
+
+	// Telemetry is the URL of a collector (OTLP over HTTP), such as http://otel:4318, which gets
+	// what Claude Code sends of itself. Default: none, it is dropped.
+	Telemetry string `json:"telemetry,omitempty"`
+}
+
+// read reads the block:
+//
+//	authorization_server {
+//		token_life DURATION
+//		refresh_life DURATION
+//		managed_settings ROLE FILE   # any number
+//		telemetry URL
+//	}
+func (o *AuthorizationServer) read(d *caddyfile.Dispenser) error {
+	if d.NextArg() {
+		return d.ArgErr()
+	}
+	return caddykit.Options{
+		"token_life":       caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
+		"refresh_life":     caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
+		"managed_settings": {Many: true, Read: o.readManaged},
+		"telemetry":        caddykit.Word(&o.Telemetry),
+	}.Block(d)
+}
+
+func (o *AuthorizationServer) readManaged(d *caddyfile.Dispenser) error {
+	var role, file string
+	if !d.AllArgs(&role, &file) {
+		return d.ArgErr()
+	}
+	if _, twice := o.ManagedSettings[role]; twice {
+		return d.Errf("managed_settings of role %s are given twice", role)
+	}
+	if o.ManagedSettings == nil {
+		o.ManagedSettings = map[string]string{}
+	}
+	o.ManagedSettings[role] = file
+	return nil
+}
+
+// authorizationServer checks the block. Nil: there is none.
+func (f *Feature) authorizationServer(b *core.Build) (*signins.Config, error) {
+	o := f.AuthorizationServer
+	if o == nil {
+		return nil, nil
+	}
+	hasClient := false
+	for _, i := range f.Identities {
+		hasClient = hasClient || i.Client != nil
+	}
+	switch {
+	case !hasClient:
+		return nil, errors.New("no identity has a client: nobody could sign in")
+	case len(f.EncryptionSecrets) == 0:
+		return nil, errors.New("encryption_secret is missing: it protects the tokens of identity providers in the database")
+	}
+	c := signins.Settings{
+		Origin: f.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
+		Managed: map[string]*signins.Managed{},
+	}
+	for _, text := range f.EncryptionSecrets {
+		value, err := core.ResolveSecret(b.Ctx.Logger(), "encryption_secret", text)
+		if err != nil {
+			return nil, err
+		}
+		c.Keys = append(c.Keys, value)
+	}
+	for role, file := range o.ManagedSettings {
+		if !slices.ContainsFunc(f.Roles, func(r Role) bool { return r.Name == role }) {
+			return nil, fmt.Errorf("managed_settings: there is no role %q", role)
+		}
+		text, err := core.ReadBounded("managed_settings", file, signins.MaxManaged)
+		if err != nil {
+			return nil, err
+		}
+		if c.Managed[role], err = signins.ParseManaged(role, text); err != nil {
+			return nil, fmt.Errorf("managed_settings %q: %w", file, err)
+		}
+	}
+	if o.Telemetry != "" {
+		var err error
+		if c.Collector, err = signins.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
+			return nil, err
+		}
+	}
+	return signins.NewConfig(c)
+}

@@ -1,0 +1,145 @@
+package authserver
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// boundsWindow is the time in which attempts are counted.
+	boundsWindow = 10 * time.Minute
+	// Sign-ins that are begun, by address and in all: an office may have one address, and what
+	// waits is kept for the life of a code.
+	maxBegun, maxBegunInAll = 100, 2000
+	// Codes that somebody has typed and that are not there. There are 2.5e10 codes; with all that
+	// may be begun, one guess in 1e7 finds one.
+	maxGuesses, maxGuessesInAll = 20, 1000
+	// maxAddresses bounds what is remembered.
+	maxAddresses = 10_000
+)
+
+// bounds count attempts by address and in all.
+type bounds struct {
+	begun, guesses counter
+
+	mu    sync.Mutex
+	polls map[ID]time.Time // when a client has asked last
+}
+
+func newBounds() *bounds {
+	return &bounds{
+		begun: counter{one: maxBegun, all: maxBegunInAll}, guesses: counter{one: maxGuesses, all: maxGuessesInAll},
+		polls: map[ID]time.Time{},
+	}
+}
+
+// counter counts in windows.
+type counter struct {
+	one, all int
+
+	mu    sync.Mutex // guards the following
+	since time.Time
+	total int
+	by    map[netip.Prefix]int
+}
+
+// full reports whether an address has used up its attempts.
+func (c *counter) full(a netip.Addr, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begin(now)
+	return c.total >= c.all || c.by[network(a)] >= c.one
+}
+
+// count counts an attempt. It reports whether that was possible.
+func (c *counter) count(a netip.Addr, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begin(now)
+	of := network(a)
+	if c.total >= c.all || c.by[of] >= c.one || len(c.by) >= maxAddresses {
+		return false
+	}
+	c.total++
+	c.by[of]++
+	return true
+}
+
+func (c *counter) begin(now time.Time) {
+	if c.by == nil || now.Sub(c.since) >= boundsWindow {
+		c.since, c.total, c.by = now, 0, map[netip.Prefix]int{}
+	}
+}
+
+// network is what somebody has to themselves: an IPv4 address, or 64 bits of IPv6.
+func network(a netip.Addr) netip.Prefix {
+	a = a.Unmap()
+	bits := a.BitLen()
+	if a.Is6() {
+		bits = 64
+	}
+	p, _ := a.WithZone("").Prefix(bits) // of an address that is not valid: one for all of them
+	return p
+}
+
+// early reports whether a client asks for a code before it may, and notes when it has asked.
+func (b *bounds) early(id ID, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last, asked := b.polls[id]
+	if len(b.polls) >= 2*maxBegunInAll {
+		for other, at := range b.polls {
+			if now.Sub(at) > codeLife {
+				delete(b.polls, other)
+			}
+		}
+	}
+	b.polls[id] = now
+	return asked && now.Sub(last) < interval-pollLeeway
+}
+
+// pollLeeway is by how much a client may be early: networks are not even.
+const pollLeeway = time.Second
+
+// forget forgets a code that is used.
+func (b *bounds) forget(id ID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.polls, id)
+}
+
+// turns lets one at a time work on a record.
+type turns struct {
+	mu   sync.Mutex
+	busy map[ID]*turn
+}
+
+type turn struct {
+	sync.Mutex
+	waiting int
+}
+
+// take waits for its turn. The result ends it.
+func (t *turns) take(id ID) (release func()) {
+	t.mu.Lock()
+	if t.busy == nil {
+		t.busy = map[ID]*turn{}
+	}
+	mine := t.busy[id]
+	if mine == nil {
+		mine = new(turn)
+		t.busy[id] = mine
+	}
+	mine.waiting++
+	t.mu.Unlock()
+	mine.Lock()
+	return func() {
+		mine.Unlock()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if mine.waiting--; mine.waiting == 0 {
+			delete(t.busy, id)
+		}
+	}
+}

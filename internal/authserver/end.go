@@ -1,0 +1,121 @@
+package authserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+)
+
+// block says that somebody is kept out.
+type block struct {
+	Person string    `json:"person"`
+	At     time.Time `json:"at"`
+	// Until is when the block has ended; zero while it holds.
+	Until time.Time `json:"until,omitzero"`
+
+	version int64
+}
+
+// forever is how long a block is kept.
+const forever = 100 * 365 * 24 * time.Hour
+
+// End ends all sign-ins of a person, by the hash, and returns how many there were.
+func (s *State) End(ctx context.Context, hash string) (n int, err error) {
+	s.mu.RLock()
+	all := slices.Clone(s.byPerson[hash])
+	s.mu.RUnlock()
+	for _, id := range all {
+		switch ended, failed := s.endOne(ctx, id); {
+		case failed != nil:
+			err = errors.Join(err, failed)
+		case ended:
+			n++
+		}
+	}
+	return n, err
+}
+
+// endOne ends one sign-in. It reports whether it had not ended before.
+func (s *State) endOne(ctx context.Context, id ID) (ended bool, err error) {
+	err = s.change(ctx, id, func(r *Record) (Record, error) {
+		in, err := signInOf(r)
+		if err != nil {
+			return Record{}, err
+		}
+		ended = !in.Ended
+		in.Ended, in.Access, in.Refresh, in.Used, in.Upstream = true, nil, nil, nil, nil
+		return in.record(s.now())
+	})
+	if errors.Is(err, ErrGone) {
+		return false, nil
+	}
+	return ended && err == nil, err
+}
+
+// Block keeps a person out from now on, and ends the sign-ins, whose number it returns.
+func (s *State) Block(ctx context.Context, p Person) (n int, err error) {
+	now := s.now()
+	if err := s.putBlock(ctx, block{Person: p.ID, At: now}, now.Add(forever)); err != nil {
+		return 0, err
+	}
+	return s.End(ctx, p.Hash)
+}
+
+// Unblock lets a person in again. It reports whether there was a block.
+func (s *State) Unblock(ctx context.Context, person string) (bool, error) {
+	s.mu.RLock()
+	at, blocked := s.blocks[person].At, s.isBlocked(person)
+	s.mu.RUnlock()
+	if !blocked {
+		return false, nil
+	}
+	now := s.now()
+	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(toldFor))
+}
+
+func (s *State) putBlock(ctx context.Context, b block, ends time.Time) error {
+	body, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	id := idOf(kindBlock, b.Person)
+	return s.change(ctx, id, func(*Record) (Record, error) {
+		return Record{ID: id, Kind: kindBlock, Ends: ends, Body: body}, nil
+	})
+}
+
+// makeRoom ends the oldest sign-ins of somebody who has many.
+func (s *State) makeRoom(ctx context.Context, hash string) {
+	s.mu.RLock()
+	var all []*SignIn
+	for _, id := range s.byPerson[hash] {
+		all = append(all, s.signIns[id])
+	}
+	s.mu.RUnlock()
+	for len(all) >= maxOfPerson {
+		oldest := 0
+		for i := range all {
+			if all[i].Refreshed.Before(all[oldest].Refreshed) {
+				oldest = i
+			}
+		}
+		_, _ = s.endOne(ctx, all[oldest].ID) // else there is one more
+		all = append(all[:oldest], all[oldest+1:]...)
+	}
+}
+
+// stepDevice changes a device that waits.
+func (s *State) stepDevice(ctx context.Context, id ID, edit func(*device) error) error {
+	return s.change(ctx, id, func(r *Record) (Record, error) {
+		d, err := deviceOf(r, s.now())
+		if err == nil {
+			err = edit(&d)
+		}
+		if err != nil {
+			return Record{}, err
+		}
+		return d.record(id)
+	})
+}

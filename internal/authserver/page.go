@@ -1,0 +1,260 @@
+package authserver
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// files are the template of all pages and their style.
+//
+//go:embed page.html style.css
+var files embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
+
+// pagePolicy is what a page may load and do: nothing but its style and its own form.
+const pagePolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Pages are what people see of a server in the browser.
+type Pages struct {
+	of   *Server
+	csrf *http.CrossOriginProtection
+}
+
+// NewPages returns those of a server.
+func NewPages(s *Server) *Pages {
+	p := &Pages{s, http.NewCrossOriginProtection()}
+	_ = p.csrf.AddTrustedOrigin(s.config.Origin) // it was checked
+	return p
+}
+
+// page is what a person reads.
+type page struct {
+	Title string
+	// Text are paragraphs.
+	Text []string
+	// Ask lets the person type a code, Wrong says what is wrong with the one before.
+	Ask   bool
+	Wrong string
+	// Confirm asks about a client that waits.
+	Confirm *confirm
+	// Go is where the browser goes by itself, to the identity provider.
+	Go template.URL
+
+	status      int
+	Style, Form string
+}
+
+// confirm is what a page shows of a client that waits.
+type confirm struct {
+	Code, Client, Address, Age string
+	Choices                    []string // the identity providers
+}
+
+// clientNames are those of clients that are known: what others call themselves is not shown, for it
+// may be a text to deceive people with.
+var clientNames = map[string]string{"claude_code": "Claude Code", "gatehouse": "caddy gatehouse login"}
+
+// ServeStyle serves the style of the pages.
+func (p *Pages) ServeStyle(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeFileFS(w, r, files, "style.css")
+}
+
+func (p *Pages) show(w http.ResponseWriter, shown page) {
+	shown.Style, shown.Form = StylePath, PagePath
+	var body bytes.Buffer
+	if err := pageTemplate.Execute(&body, shown); err != nil {
+		p.of.logger.Error("a page of the sign-in failed", zap.Error(err))
+		http.Error(w, "the gateway failed to make this page; its log has the cause", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	for name, value := range map[string]string{
+		"Content-Security-Policy": pagePolicy, "X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
+		"Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin", "Content-Type": "text/html; charset=utf-8",
+		"Content-Length": strconv.Itoa(body.Len()),
+	} {
+		h.Set(name, value)
+	}
+	if shown.status == 0 {
+		shown.status = http.StatusOK
+	}
+	w.WriteHeader(shown.status)
+	_, _ = w.Write(body.Bytes()) // the browser may have left
+}
+
+// ServePage is where a person types the code of a client, or confirms the one of the link.
+func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		p.ask(w, r, r.URL.Query())
+		return
+	}
+	form, err := readForm(r)
+	switch {
+	case p.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
+		p.show(w, says(http.StatusForbidden, "Not allowed",
+			"Another site, or a program, has sent this request. Open the address that your program shows, and use the buttons there."))
+	case err != nil:
+		p.show(w, says(http.StatusBadRequest, "Not possible",
+			"The form did not arrive as this page has made it. Open the address again that your program shows."))
+	case form.Get("do") == "":
+		p.ask(w, r, form)
+	default:
+		p.decide(w, r, form)
+	}
+}
+
+// ask shows the client that waits with a code, or asks for the code.
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
+	text := q.Get("user_code")
+	if text == "" {
+		p.show(w, page{Title: title, Ask: true})
+		return
+	}
+	d, _, refused := p.waiting(r.Context(), p.of.addressOf(r), text)
+	if refused != nil {
+		p.show(w, *refused)
+		return
+	}
+	c := &confirm{
+		Code: d.User, Client: clientNames[d.Client], Address: d.Address, Age: ageOf(p.of.state.now().Sub(d.Created)), Choices: p.of.provider.Choices(),
+	}
+	if c.Client == "" {
+		c.Client = "A program"
+	}
+	p.show(w, page{Title: title, Confirm: c})
+}
+
+func ageOf(d time.Duration) string {
+	switch n := int(d / time.Minute); {
+	case n < 1:
+		return "less than a minute ago"
+	case n == 1:
+		return "a minute ago"
+	default:
+		return strconv.Itoa(n) + " minutes ago"
+	}
+}
+
+// waiting returns the client that waits with a code. Refused is the page without one.
+func (p *Pages) waiting(ctx context.Context, from netip.Addr, text string) (d device, id ID, refused *page) {
+	now := p.of.state.now()
+	if p.of.state.bounds.guesses.full(from, now) {
+		full := says(http.StatusTooManyRequests, "Too many codes", "Too many codes that are not right came from your address. Try again in ten minutes.")
+		return d, id, &full
+	}
+	code, ok := userCode(text)
+	err := ErrGone
+	if ok {
+		id = idOf(kindDevice, code)
+		var row *Record
+		if row, err = p.of.state.get(ctx, id); err == nil {
+			d, err = deviceOf(row, now)
+		}
+	}
+	switch {
+	case err == nil && d.Step == waits:
+		return d, id, nil
+	case err == nil || errors.Is(err, ErrGone):
+		p.of.state.bounds.guesses.count(from, now)
+		again := page{status: http.StatusNotFound, Title: title, Ask: true}
+		again.Wrong = "No program waits with this code. Codes are good for ten minutes, and once: begin the sign-in again in the program for another."
+		return d, id, &again
+	}
+	p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
+	return d, id, &away
+}
+
+// title is that of the pages with a code.
+const title = "Sign in to a program"
+
+// says is a page with paragraphs.
+func says(status int, title string, text ...string) page {
+	return page{status: status, Title: title, Text: text}
+}
+
+var away = says(http.StatusServiceUnavailable, "Not available now",
+	"The gateway, or the identity provider behind it, cannot answer now. Try again in a minute.")
+
+// decide does what a person has said of a client.
+func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) {
+	d, id, refused := p.waiting(r.Context(), p.of.addressOf(r), form.Get("user_code"))
+	if refused != nil {
+		p.show(w, *refused)
+		return
+	}
+	if form.Get("do") == "refuse" {
+		err := p.of.state.stepDevice(r.Context(), id, func(d *device) error { d.Step = denied; return nil })
+		if err != nil && !errors.Is(err, ErrGone) {
+			p.show(w, away)
+			return
+		}
+		p.show(w, says(http.StatusOK, "Refused",
+			"The program was refused: nobody is signed in by this code. If you did not begin this sign-in, tell the operator of the gateway."))
+		return
+	}
+	to, err := p.of.provider.Begin(w, r, form.Get("do"), d.User)
+	if err != nil {
+		p.of.logger.Warn("a sign-in cannot begin", zap.Error(err))
+		p.show(w, away)
+		return
+	}
+	on := says(http.StatusOK, "Sign in", "You go on to the sign-in of your organisation.")
+	on.Go = template.URL(to) //nolint:gosec // it is the configured provider's
+	p.show(w, on)
+}
+
+// Finish notes who has signed in for the client with a code, and says so. Upstream is the refresh
+// token of the identity provider, "" for none.
+func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who Person, upstream string) {
+	id := idOf(kindDevice, code)
+	if p.of.state.Blocked(who.ID) {
+		p.Refuse(w, r, code, "The operator of the gateway keeps you out. Ask the operator.")
+		return
+	}
+	err := p.of.state.stepDevice(r.Context(), id, func(d *device) error {
+		if d.Step != waits {
+			return ErrGone
+		}
+		d.Step, d.Person, d.Upstream = approved, who, p.of.keys.seal(id, upstream)
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrGone):
+		p.show(w, says(http.StatusGone, "Too late",
+			"The program does not wait for this sign-in any more: codes are good for ten minutes, and once. Begin again in the program."))
+	case err != nil:
+		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
+		p.show(w, away)
+	default:
+		p.show(w, says(http.StatusOK, "You are signed in", "Signed in as "+who.Name+".",
+			"Go back to the program: it goes on by itself. You can close this page."))
+	}
+}
+
+// Refuse says why nobody has signed in for the client with a code, which is told too.
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
+	err := p.of.state.stepDevice(r.Context(), idOf(kindDevice, code), func(d *device) error {
+		if d.Step != waits {
+			return ErrGone
+		}
+		d.Step = denied
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrGone) {
+		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
+	}
+	p.show(w, says(http.StatusForbidden, "Not signed in", text))
+}

@@ -1,0 +1,129 @@
+package authserver_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
+	pgsignins "github.com/gatehouse-proxy/gatehouse/internal/authserver/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
+)
+
+func TestMain(m *testing.M) { enginetest.Main(m) }
+
+func sqliteStore(t *testing.T) authserver.Store {
+	t.Helper()
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{authserver.Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	return authserver.NewSQLite(st, time.Now)
+}
+
+// node is the table of one gateway of several.
+func node(t *testing.T, dsn string) (*pgsignins.Table, *postgres.Feed) {
+	t.Helper()
+	db, err := postgres.Open(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if err := db.Migrate(t.Context(), postgres.FeedSchema, pgsignins.Schema); err != nil {
+		t.Fatal(err)
+	}
+	feed := postgres.NewFeed(postgres.FeedConfig{DB: db})
+	return pgsignins.New(pgsignins.Config{DB: db, Feed: feed, Now: time.Now, Logger: zap.NewNop()}), feed
+}
+
+func TestStores(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) authserver.Store{
+		"SQLite":     sqliteStore,
+		"PostgreSQL": func(t *testing.T) authserver.Store { table, _ := node(t, enginetest.Postgres(t)); return table },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, ctx := open(t), t.Context()
+			record := authserver.Record{ID: authserver.ID{1}, Kind: "sign_in", Ends: time.Now().Add(time.Hour).Truncate(time.Microsecond), Body: []byte(`{"a":1}`), Version: 1}
+			put := func(r authserver.Record) {
+				t.Helper()
+				if err := s.Change(ctx, r.ID, func(*authserver.Record) (authserver.Record, error) { return r, nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, ok, err := s.Get(ctx, record.ID); ok || err != nil {
+				t.Fatalf("%v, %v", ok, err)
+			}
+			put(record)
+			put(authserver.Record{ID: authserver.ID{2}, Kind: "device", Ends: record.Ends, Body: []byte("{}")})
+			put(authserver.Record{ID: authserver.ID{3}, Kind: "sign_in", Ends: time.Now().Add(-time.Second), Body: []byte("{}")})
+			got, ok, err := s.Get(ctx, record.ID)
+			if !ok || err != nil || string(got.Body) != `{"a":1}` || got.Kind != "sign_in" || got.Version != 1 || !got.Ends.Equal(record.Ends) {
+				t.Errorf("%+v, %v, %v", got, ok, err)
+			}
+			refused := errors.New("no")
+			if err := s.Change(ctx, record.ID, func(*authserver.Record) (authserver.Record, error) { return authserver.Record{}, refused }); !errors.Is(err, refused) || errors.Is(err, authserver.ErrUnavailable) {
+				t.Errorf("%v", err)
+			}
+			var loaded []authserver.ID
+			if err := s.Load(ctx, []authserver.Kind{"sign_in"}, func(r authserver.Record) { loaded = append(loaded, r.ID) }); err != nil || !slices.Equal(loaded, []authserver.ID{record.ID}) {
+				t.Errorf("%v, %v", loaded, err)
+			}
+			put(record) // prunes
+			if _, ok, _ := s.Get(ctx, authserver.ID{3}); ok {
+				t.Error("what has ended is kept")
+			}
+			var all sync.WaitGroup // no change comes between
+			for range 20 {
+				all.Go(func() {
+					err := s.Change(ctx, record.ID, func(r *authserver.Record) (authserver.Record, error) {
+						after := *r
+						after.Version++
+						return after, nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if got, _, _ := s.Get(ctx, record.ID); got.Version != 21 {
+				t.Errorf("version %d", got.Version)
+			}
+		})
+	}
+}
+
+func TestGatewaysLearnOfEachOthersSignIns(t *testing.T) {
+	t.Parallel()
+	dsn := enginetest.Postgres(t)
+	one, _ := node(t, dsn)
+	other, feed := node(t, dsn)
+	heard := make(chan string, 10)
+	other.Follow(func(r authserver.Record) { heard <- fmt.Sprint(r.Kind, r.Version) })
+	feed.Start(t.Context())
+	t.Cleanup(feed.Stop)
+	put := func(kind authserver.Kind, version int64) {
+		err := one.Change(t.Context(), authserver.ID{1}, func(*authserver.Record) (authserver.Record, error) {
+			return authserver.Record{ID: authserver.ID{1}, Kind: kind, Ends: time.Now().Add(time.Hour), Body: []byte("{}"), Version: version}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for version := range int64(3) {
+		put("sign_in", version)
+		feed.Wake()
+		if got, want := <-heard, fmt.Sprint("sign_in", version); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Package authserver is the feature of a gateway by which people sign in to programs: the gateway
+// is their authorization server, and an identity provider says who they are.
+package authserver
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
+)
+
+// Settings are what a configuration says of sign-ins to programs; see [authserver.Config].
+type Settings struct {
+	Origin                 string
+	Keys                   []string
+	TokenLife, RefreshLife time.Duration
+	// Client returns the address of who asks.
+	Client func(*http.Request) string
+	// Managed are the managed settings of Claude Code, by the role. None: nil.
+	Managed map[string]*Managed
+	// Collector takes what Claude Code sends of itself. Nil: nobody does.
+	Collector *Collector
+}
+
+// Config is what a configuration says of sign-ins to programs, checked.
+type Config struct {
+	server    *authserver.Server
+	managed   map[string]*Managed
+	collector *Collector
+}
+
+// NewConfig checks the settings.
+func NewConfig(s Settings) (*Config, error) {
+	server, err := authserver.New(authserver.Config{
+		Origin: s.Origin, Keys: s.Keys, TokenLife: s.TokenLife, RefreshLife: s.RefreshLife, Client: s.Client,
+	})
+	return &Config{server, s.Managed, s.Collector}, err
+}
+
+// SignIns are those of a configuration.
+type SignIns struct {
+	Server *authserver.Server
+	Pages  *authserver.Pages
+
+	at      upstream.Provider
+	state   *authserver.State
+	managed map[string]*Managed
+	isID    func(subject string) bool // of a person of the configuration
+
+	collector *Collector
+	sampled   func() *zap.Logger
+}
+
+// KeptIn returns the sign-ins of a process.
+func KeptIn(s *gateway.Slots, now func() time.Time) *authserver.State {
+	return gateway.Kept(s, func() *authserver.State { return authserver.NewState(now) })
+}
+
+// Feature lets people sign in to programs; a nil config: nobody can, and tokens are not good.
+// SignIns and identities are the features by which people sign in at identity providers, and have
+// roles.
+func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature) gateway.Feature {
+	state := KeptIn(c.Slots, c.Requests.Now)
+	f := gateway.Feature{Offers: struct{}{}, Schemas: []store.Schema{authserver.Schema}}
+	if !c.Several { // else the cluster opens it
+		f.Open = func(ctx context.Context, opened *store.Store) error {
+			return state.Open(ctx, authserver.NewSQLite(opened, c.Requests.Now))
+		}
+	}
+	of, _ := identities.Offers.(*people.People)
+	if of != nil {
+		of.KeptOut = state.Blocked
+	}
+	if config == nil {
+		f.Apply = func() { state.Told(func(authserver.Person) {}) }
+		return f
+	}
+	at := upstream.New(c, signIns)
+	s := &SignIns{at: at, state: state, managed: config.managed, isID: of.IsSubject, collector: config.collector, sampled: c.Requests.Sampled}
+	s.Server = config.server.With(state, at, c.Requests.Logger)
+	s.Pages = authserver.NewPages(s.Server)
+	t := &tokens{server: s.Server, state: state, at: at, people: of}
+	f.Offers, f.Keys = s, t
+	f.Apply = func() { state.Told(func(p authserver.Person) { t.ended(c, p) }) }
+	return f
+}
+
+// ServeCallback is where a browser comes back from an identity provider.
+func (s *SignIns) ServeCallback(w http.ResponseWriter, r *http.Request) { s.at.Finish(w, r, s.Pages) }
+
+// Managed returns the managed settings of who calls with a secret, nil for none: without a token of
+// a sign-in there are none.
+func (s *SignIns) Managed(secret string, limits *policy.KeyLimits) *Managed {
+	if !s.Signed(secret) || limits == nil || limits.Holder == nil {
+		return nil
+	}
+	return s.managed[limits.Holder.Role]
+}
+
+// Signed reports whether the secret of a caller is a token of a sign-in.
+func (*SignIns) Signed(secret string) bool { return authserver.IsToken(secret) }

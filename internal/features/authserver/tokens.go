@@ -1,0 +1,116 @@
+package authserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+)
+
+// forDevices are the rights that a token of a sign-in can have, if the role has them: who confirms
+// a code may be deceived about what it is for (RFC 8628, section 5.4), so none is for operators.
+const forDevices = keys.ChatWrite | keys.ModelsRead | keys.MCPCall | keys.LimitsRead | keys.WorkstationsConnect | keys.WorkstationsAutomate
+
+// tokens are those of sign-ins. It implements [gateway.KeySource].
+type tokens struct {
+	server *authserver.Server
+	state  *authserver.State
+	at     upstream.Provider
+	people *people.People
+}
+
+// ended ends the desktops of somebody whose sign-in has ended, unless there is another.
+func (t *tokens) ended(c gateway.Core, p authserver.Person) {
+	if t.state.Last(p.Hash) != nil {
+		return
+	}
+	credential, _, err := t.granted(p)
+	if err != nil {
+		return // a reload has ended them
+	}
+	now := c.Requests.Now()
+	c.Desktops.RevokedElsewhere(credential.Tenant, p.Hash, now, now)
+}
+
+func (t *tokens) granted(p authserver.Person) (keys.Credential, *policy.KeyLimits, error) {
+	return t.people.Granted(people.Person{ID: p.ID, Hash: p.Hash, Name: p.Name, Role: p.Role})
+}
+
+// Authenticate returns what the holder of a token may do. The error is [keys.ErrInvalid], or says
+// that the store is away.
+func (t *tokens) Authenticate(token string, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
+	in, until, err := t.server.Find(context.Background(), token) // the store is asked for a few seconds at most
+	switch {
+	case errors.Is(err, authserver.ErrUnavailable):
+		return keys.Credential{}, nil, errAway(err)
+	case err != nil:
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	return t.caller(in, until)
+}
+
+func errAway(cause error) error {
+	return apierror.New(apierror.StorageUnavailable, "the gateway cannot look up the sign-in now; try again").WithCause(cause)
+}
+
+// Held is Authenticate for a token of which only the SHA-256 was kept.
+func (t *tokens) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
+	in, until, ok := t.state.Held(sum)
+	if !ok {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	return t.caller(in, until)
+}
+
+func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential, *policy.KeyLimits, error) {
+	credential, limits, err := t.granted(in.Person)
+	if err != nil || !slices.Contains(t.at.Choices(), in.Person.Identity) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	key := *credential.Key
+	key.Scopes &= forDevices
+	key.AllTenants, key.Expires = false, until
+	credential.Key = &key
+	return credential, limits, nil
+}
+
+// IsSecret reports whether a text is a token of the gateway, valid or not.
+func (*tokens) IsSecret(text string) bool { return authserver.IsToken(text) }
+
+// find returns what somebody may do who is signed in, by the hash.
+func (t *tokens) find(hash string) (credential keys.Credential, limits *policy.KeyLimits, ok bool) {
+	in := t.state.Last(hash)
+	if in == nil {
+		return credential, nil, false
+	}
+	credential, limits, err := t.caller(in, in.Until())
+	return credential, limits, err == nil
+}
+
+// MayStill reports whether somebody, with this hash, has a token that has not ended.
+func (t *tokens) MayStill(hash, tenant string, scope keys.Scope) bool {
+	credential, _, ok := t.find(hash)
+	return ok && credential.Tenant == tenant && credential.Has(scope)
+}
+
+// LimitsOf returns the limits of somebody, nil if nobody who is signed in has this name.
+func (t *tokens) LimitsOf(tenant, key string) *policy.KeyLimits {
+	credential, limits, ok := t.find(people.HashOf(key))
+	if !ok || credential.Tenant != tenant {
+		return nil
+	}
+	return limits
+}
+
+// IsSubject reports whether a subject of the ledger can be that of somebody: the identities know
+// those.
+func (*tokens) IsSubject(string) bool { return false }

@@ -1,0 +1,116 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Again asks an identity provider whether somebody, by the ID of the person, is still let in, with
+// the refresh token of the last answer. It takes at most 3 s. The result has the claims as they are
+// now and the next refresh token. The error wraps ErrGone: who it was must sign in again;
+// ErrUnavailable: nobody knows, ask again, with the refresh token of the result if it has one;
+// identity.ErrInvalid: what it says is not valid; or is an *identity.NoRoleError.
+//
+// Those who ask with the same token at once, or within 30 s, get one answer: most providers take a
+// token once, and end all if it comes again.
+func (s *SignIns) Again(ctx context.Context, name, id, refresh string) (Result, error) {
+	c := s.client(name)
+	if c == nil || refresh == "" {
+		return Result{}, fmt.Errorf("%w: it gives no token to ask with", ErrGone)
+	}
+	ctx, cancel := context.WithTimeout(ctx, againTimeout)
+	defer cancel()
+	return s.flights.do(ctx, sha256.Sum256([]byte(name+"\n"+id+"\n"+refresh)), func(ctx context.Context) (Result, error) {
+		return c.again(ctx, id, refresh)
+	})
+}
+
+func (c *client) again(ctx context.Context, id, refresh string) (Result, error) {
+	at, err := c.discovered(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	token, err := c.refreshed(ctx, &at, refresh)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Identity: c.Identity}
+	result.Person, result.Refresh, err = c.person(ctx, &at, token, "")
+	if result.Person.ID != "" && result.Person.ID != id {
+		return Result{}, fmt.Errorf("%w: its new token is of somebody else", ErrGone)
+	}
+	return result, err
+}
+
+const (
+	// lostAnswer is how long an answer is kept for those who have not got it.
+	lostAnswer = 30 * time.Second
+	// maxFlights bounds the answers that are kept: a thousand people are asked for in 30 s.
+	maxFlights = 1000
+)
+
+// flights are questions under way, and their answers.
+type flights struct {
+	now func() time.Time
+
+	mu sync.Mutex // guards the following
+	of map[[sha256.Size]byte]*flight
+}
+
+type flight struct {
+	done   chan struct{}
+	result Result
+	err    error
+	ended  time.Time // zero: under way
+}
+
+func newFlights(now func() time.Time) *flights {
+	return &flights{now: now, of: map[[sha256.Size]byte]*flight{}}
+}
+
+// do asks once for all who wait. Nobody who leaves ends it for the others.
+func (s *flights) do(ctx context.Context, of [sha256.Size]byte, ask func(context.Context) (Result, error)) (Result, error) {
+	s.mu.Lock()
+	s.drop()
+	f := s.of[of]
+	if f == nil {
+		f = &flight{done: make(chan struct{}), err: ErrUnavailable}
+		s.of[of] = f
+		go s.ask(context.WithoutCancel(ctx), of, f, ask)
+	}
+	s.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.result, f.err
+	case <-ctx.Done():
+		return Result{}, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+func (s *flights) ask(ctx context.Context, of [sha256.Size]byte, f *flight, ask func(context.Context) (Result, error)) {
+	ctx, cancel := context.WithTimeout(ctx, againTimeout)
+	defer cancel()
+	defer func() { // also if it panics: others wait
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if f.ended = s.now(); errors.Is(f.err, ErrUnavailable) && f.result.Refresh == "" {
+			delete(s.of, of) // the token may be good still
+		}
+		close(f.done)
+	}()
+	f.result, f.err = ask(ctx)
+}
+
+// drop takes out answers that are old, and where there is no room some other; mu is held.
+func (s *flights) drop() {
+	now := s.now()
+	for of, f := range s.of {
+		if !f.ended.IsZero() && (now.Sub(f.ended) > lostAnswer || len(s.of) >= maxFlights) {
+			delete(s.of, of)
+		}
+	}
+}

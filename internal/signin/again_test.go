@@ -1,0 +1,137 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/signin"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
+)
+
+func signedIn(t *testing.T, s *site) signin.Result {
+	t.Helper()
+	got, err := s.signIn(newBrowser(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestTheProviderIsAskedAgain(t *testing.T) {
+	for name, q := range map[string]identitytest.Quirks{"plain": {}, "without an ID token": {NoIDTokenAgain: true}, "thin": {Thin: true}} {
+		s := newSite(t, nil)
+		s.issuer.Behave(q)
+		before := signedIn(t, s)
+		s.later(5 * time.Minute)
+		s.issuer.SignIn("ann", map[string]any{"groups": "developers", "email": "new@example.com", "email_verified": true})
+		now, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
+		if err != nil || now.Person.ID != before.Person.ID || now.Person.Name != "new@example.com" || now.Refresh == "" || now.Refresh == before.Refresh ||
+			!now.Person.Ends.After(before.Person.Ends) {
+			t.Errorf("%s: %+v, %v", name, now, err)
+		}
+	}
+}
+
+func TestThreeAnswersOfAProvider(t *testing.T) {
+	token := func(status int, body string) identitytest.Quirks {
+		return identitytest.Quirks{Token: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}}
+	}
+	for name, c := range map[string]struct {
+		quirks identitytest.Quirks
+		want   error
+	}{
+		"gone":            {token(400, `{"error":"invalid_grant","error_description":"secret words"}`), signin.ErrGone},
+		"a person needed": {token(400, `{"error":"interaction_required"}`), signin.ErrGone},
+		"wrong secret":    {token(401, `{"error":"invalid_client"}`), signin.ErrUnavailable},
+		"too many":        {token(429, `secret words`), signin.ErrUnavailable},
+		"broken":          {token(500, `{"error":"invalid_grant, or not"}`), signin.ErrUnavailable},
+		"no JSON":         {token(200, `<html>`), signin.ErrUnavailable},
+		"somebody else":   {identitytest.Quirks{Claims: map[string]any{"sub": "bob"}}, signin.ErrGone},
+		"wrong audience":  {identitytest.Quirks{Claims: map[string]any{"aud": "other"}}, identity.ErrInvalid},
+	} {
+		s := newSite(t, nil)
+		before := signedIn(t, s)
+		s.issuer.Behave(c.quirks)
+		got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
+		if !errors.Is(err, c.want) || got.Person.Role != "" && c.want != identity.ErrInvalid || strings.Contains(err.Error(), "secret words") {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, ""); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("no token to ask with: %v", err)
+	}
+	s.issuer.End("ann")
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("ended: %v", err)
+	}
+	s = newSite(t, nil)
+	before = signedIn(t, s)
+	s.issuer.SignIn("ann", map[string]any{"groups": "others"})
+	var none *identity.NoRoleError
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.As(err, &none) {
+		t.Errorf("no role any longer: %v", err)
+	}
+}
+
+// Providers take a refresh token once.
+func TestThoseWhoAskTogetherGetOneAnswer(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	asked := s.issuer.Asked()
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			if got, err := s.signIns.Again(context.Background(), "idp", before.Person.ID, before.Refresh); err != nil || got.Refresh == "" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := s.issuer.Asked() - asked; n != 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+	s.later(31 * time.Second)
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("the token of half a minute ago: %v", err)
+	}
+}
+
+// A provider that is slow holds nobody for longer than 3 s, and a lost answer is not the end.
+func TestASlowProvider(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	wait, asked := make(chan struct{}), make(chan struct{}, 8)
+	s.issuer.Behave(identitytest.Quirks{Token: func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-wait
+	}})
+	t.Cleanup(func() { close(wait) })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-asked; cancel() }()
+	begun := time.Now()
+	if _, err := s.signIns.Again(ctx, "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if d := time.Since(begun); d > 4500*time.Millisecond {
+		t.Errorf("it took %v", d)
+	}
+	s.issuer.Behave(identitytest.Quirks{})
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); err != nil {
+		t.Errorf("it is back: %v", err)
+	}
+}

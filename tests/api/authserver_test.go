@@ -1,0 +1,283 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+// signInOptions let people of an issuer sign in to programs.
+func signInOptions(issuer, origin, more string) string {
+	return `
+		origin ` + origin + `
+		encryption_secret {env.SIGN_IN_SECRET}
+		role developer {
+			scopes chat:write models:read limits:read activity:read
+			all_tenants
+			models fake/echo fake/usage-all
+			rate 5/min
+		}
+		role operator {
+			scopes activity:read
+		}
+		identity idp {
+			issuer ` + issuer + `
+			client ` + identitytest.ClientID + ` {env.SIGN_IN_CLIENT}
+			role developer {
+				groups ai-users
+			}
+			role operator {
+				groups ops
+			}
+		}
+		authorization_server {
+			` + more + `
+		}`
+}
+
+// program is one that people sign in to, and the browser of its person.
+type program struct {
+	t      *testing.T
+	origin string
+	http   *http.Client
+	person *http.Client // in the browser
+}
+
+func newProgram(t *testing.T, origin string) *program {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &program{t, origin, harness.NewClient(t, nil), &http.Client{Jar: jar, Transport: harness.NewClient(t, nil).Transport}}
+}
+
+// post sends a form and reads the JSON of the answer.
+func (p *program) post(path string, form url.Values) (status int, answer map[string]any) {
+	p.t.Helper()
+	resp, err := p.http.PostForm(p.origin+path, form)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, answer
+}
+
+var goOn = regexp.MustCompile(`content="0;url=([^"]+)"`)
+
+// approve does what the person does in the browser. It returns the last page.
+func (p *program) approve(link string) string {
+	p.t.Helper()
+	u, err := url.Parse(link)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	page := p.browse(http.MethodGet, link, nil)
+	if !strings.Contains(page, u.Query().Get("user_code")) {
+		p.t.Fatalf("no code: %s", page)
+	}
+	page = p.browse(http.MethodPost, p.origin+"/oauth/device", url.Values{"user_code": u.Query()["user_code"], "do": {"idp"}})
+	next := goOn.FindStringSubmatch(page)
+	if next == nil {
+		p.t.Fatalf("nowhere to go: %s", page)
+	}
+	return p.browse(http.MethodGet, html.UnescapeString(next[1]), nil)
+}
+
+func (p *program) browse(method, link string, form url.Values) string {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, link, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", p.origin)
+	}
+	resp, err := p.person.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body)
+}
+
+// signIn signs in the person at the browser.
+func (p *program) signIn() (access, refresh string) {
+	p.t.Helper()
+	status, begun := p.post("/oauth/device_authorization", url.Values{"surface": {"claude_code"}})
+	if status != 200 {
+		p.t.Fatalf("%d %v", status, begun)
+	}
+	if page := p.approve(begun["verification_uri_complete"].(string)); !strings.Contains(page, "You are signed in") {
+		p.t.Fatalf("%s", page)
+	}
+	status, got := p.post("/oauth/token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {begun["device_code"].(string)}})
+	if status != 200 {
+		p.t.Fatalf("%d %v", status, got)
+	}
+	refresh, _ = got["refresh_token"].(string)
+	return got["access_token"].(string), refresh
+}
+
+func (p *program) renew(refresh string) (status int, answer map[string]any) {
+	p.t.Helper()
+	return p.post("/oauth/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+}
+
+func TestAPersonSignsInToAProgramAndCalls(t *testing.T) {
+	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
+	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
+	issuer := identitytest.Start(t)
+	h := harness.Prepare(t)
+	setup := harness.Setup{Options: signInOptions(issuer.URL, h.Ports.Origin(), "")}
+	if err := h.Reload(setup); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t, h.Ports.Origin())
+	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com", "email_verified": true})
+	access, refresh := p.signIn()
+	call := func() harness.Answer { return bearer(h, harness.ChatV1, access, harness.Chat("fake/echo", "")) }
+	a := call()
+	if a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	row := h.Records.Row(a.Header.Get("X-Request-Id"))
+	if key, _ := harness.At(row, "key").(string); !strings.HasPrefix(key, "idp-") || harness.At(row, "user") != "ann@example.com" {
+		t.Errorf("row %v", row)
+	}
+	// The role's rights, but none of operators.
+	harness.WantRefusal(t, "/api/v1/activity", bearer(h, "/api/v1/activity", access, ""), 403, "insufficient_scope")
+	harness.WantRefusal(t, harness.ChatV1, bearer(h, harness.ChatV1, access, harness.Chat("fake/crlf", "")), 404, "model_not_found")
+	harness.WantRefusal(t, harness.ChatV1, bearer(h, harness.ChatV1, refresh, harness.Chat("fake/echo", "")), 401, "invalid_api_key")
+	// A reload signs nobody out.
+	h.Become(setup)
+	if a := call(); a.Status != 200 {
+		t.Fatalf("after a reload: %d %s", a.Status, a.Body)
+	}
+	status, again := p.renew(refresh)
+	if status != 200 {
+		t.Fatalf("%d %v", status, again)
+	}
+	access, refresh = again["access_token"].(string), again["refresh_token"].(string)
+	if a := call(); a.Status != 200 {
+		t.Fatalf("with the next token: %d %s", a.Status, a.Body)
+	}
+	// Who has left is out.
+	issuer.End("ann")
+	if status, again = p.renew(refresh); status != 401 || again["error"] != "invalid_grant" {
+		t.Errorf("%d %v", status, again)
+	}
+	gone := call()
+	harness.WantRefusal(t, harness.ChatV1, gone, 401, "invalid_api_key")
+	if gone.Header.Get("X-Should-Retry") != "false" {
+		t.Errorf("the client tries again: %v", gone.Header)
+	}
+	// A role that a reload drops.
+	issuer.SignIn("bob", map[string]any{"groups": []string{"ai-users"}})
+	access, _ = p.signIn()
+	if a := call(); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	setup.Options = strings.ReplaceAll(setup.Options, "role developer", "role renamed")
+	h.Become(setup)
+	harness.WantRefusal(t, harness.ChatV1, call(), 401, "invalid_api_key")
+}
+
+func TestWhatClaudeCodeAsksForWithItsToken(t *testing.T) {
+	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
+	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
+	issuer, collected := identitytest.Start(t), make(chan string, 1)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		collected <- r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body) + r.Header.Get("Authorization")
+	}))
+	t.Cleanup(collector.Close)
+	h := harness.Prepare(t)
+	file := filepath.Join(h.Dir, "managed.json")
+	if err := os.WriteFile(file, []byte(`{ "env": {"B": "<2>", "A": "1"}, "apiKeyHelper": null }`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := "managed_settings developer " + file + "\ntelemetry " + collector.URL
+	if err := h.Reload(harness.Setup{Options: signInOptions(issuer.URL, h.Ports.Origin(), more)}); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t, h.Ports.Origin())
+	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}})
+	access, _ := p.signIn()
+	// The checksum is that of the settings with sorted keys and without spaces.
+	settings := `{"apiKeyHelper":null,"env":{"A":"1","B":"<2>"}}`
+	tag := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(settings)))
+	a := bearer(h, "/managed/settings", access, "")
+	if a.Status != 200 || a.Header.Get("ETag") != `"`+tag+`"` || jsontest.String(t, string(a.Body), "checksum") != tag || !strings.Contains(string(a.Body), `"A":"1"`) {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	again := func(match string) harness.Answer {
+		r := h.Client.Request("/managed/settings", "", "")
+		r.Header.Set("Authorization", "Bearer "+access)
+		r.Header.Set("If-None-Match", match)
+		return h.Client.Send(r)
+	}
+	if a := again(`"` + tag + `"`); a.Status != 304 || len(a.Body) != 0 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if a := again("*"); a.Status != 200 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if a := h.Client.Get("/managed/settings", "full"); a.Status != 404 {
+		t.Errorf("a key gets managed settings: %d", a.Status)
+	}
+	r := h.Client.Request("/v1/metrics", "", `{"resourceMetrics":[]}`)
+	r.Header.Set("Authorization", "Bearer "+access)
+	r.Header.Set("Content-Type", "application/json")
+	if a := h.Client.Send(r); a.Status != 200 || string(a.Body) != "{}" {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if got := <-collected; got != `/v1/metrics application/json {"resourceMetrics":[]}` {
+		t.Errorf("the collector got %q", got)
+	}
+	if a := h.Client.Post("/v1/logs", "full", "{}"); a.Status != 404 {
+		t.Errorf("telemetry of a key: %d", a.Status)
+	}
+}
+
+func TestWhoHasNoRoleIsToldAtThePage(t *testing.T) {
+	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
+	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
+	issuer := identitytest.Start(t)
+	h := harness.Prepare(t)
+	if err := h.Reload(harness.Setup{Options: signInOptions(issuer.URL, h.Ports.Origin(), "")}); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t, h.Ports.Origin())
+	issuer.SignIn("eve", map[string]any{"groups": []string{"visitors"}})
+	_, begun := p.post("/oauth/device_authorization", nil)
+	if page := p.approve(begun["verification_uri_complete"].(string)); !strings.Contains(page, "no role of this gateway") || strings.Contains(page, "visitors") {
+		t.Errorf("%s", page)
+	}
+	status, got := p.post("/oauth/token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:device_code"}, "device_code": {begun["device_code"].(string)}})
+	if status != 400 || got["error"] != "access_denied" {
+		t.Errorf("%d %v", status, got)
+	}
+}

@@ -1,0 +1,95 @@
+//go:build linux
+
+// Package claudecode signs the real Claude Code in at a gateway, as a person does. It needs the
+// program, whose path is in GATEHOUSE_CLAUDE, tmux, and the right to make a mount namespace.
+package claudecode
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+const options = `
+	origin ORIGIN
+	encryption_secret {env.SIGN_IN_SECRET}
+	role developer {
+		scopes chat:write models:read
+		unpriced allow
+	}
+	provider claude {
+		dialect anthropic
+		base_url PROVIDER/v1
+		api_key {env.PROVIDER_KEY}
+		models agent
+	}
+	identity idp {
+		issuer ISSUER
+		client ` + identitytest.ClientID + ` {env.SIGN_IN_CLIENT}
+		role developer {
+			groups ai-users
+		}
+	}
+	authorization_server {
+		token_life 20s
+	}`
+
+func TestClaudeCodeSignsIn(t *testing.T) {
+	program := os.Getenv("GATEHOUSE_CLAUDE")
+	if program == "" {
+		t.Skip("GATEHOUSE_CLAUDE is not set")
+	}
+	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
+	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
+	issuer := identitytest.Start(t)
+	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com", "email_verified": true})
+	h := harness.Prepare(t)
+	setup := harness.Setup{Options: strings.NewReplacer("ORIGIN", h.Ports.Origin(), "ISSUER", issuer.URL).Replace(options)}
+	if err := h.Reload(setup); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, program, h.Ports.Origin())
+	s.connect()
+	tool := func() string {
+		return s.run("--print", `use Bash {"command":"cat fruit.txt","description":"reads a file"}`, "--output-format", "json", "--allowed-tools", "Bash(cat:*)")
+	}
+	if said := tool(); !strings.Contains(said, "pineapple") {
+		t.Fatalf("the round trip of a tool: %s", said)
+	}
+	first := s.credentials()
+	if first.access == "" || first.refresh == "" {
+		t.Fatal("there are no tokens")
+	}
+	// The token ends: Claude Code asks for another by itself.
+	if !harness.Eventually(func() bool { return works(h, first.access) == http.StatusUnauthorized }) {
+		t.Fatal("the token does not end")
+	}
+	if said := tool(); !strings.Contains(said, "pineapple") {
+		t.Fatalf("after the end of the token: %s", said)
+	}
+	second := s.credentials()
+	if second.access == first.access || second.refresh == first.refresh {
+		t.Error("there is no other token")
+	}
+	// Signing out ends the tokens at the gateway.
+	if works(h, second.access) != http.StatusOK {
+		t.Error("the second token is not good")
+	}
+	said := s.run("auth", "logout")
+	if !harness.Eventually(func() bool { return works(h, second.access) == http.StatusUnauthorized }) {
+		t.Errorf("signed out, and the token is good: %s", said)
+	}
+}
+
+// works returns the status of a call with a token.
+func works(h *harness.Gateway, token string) int {
+	r := h.Client.Request("/v1/models", "", "")
+	r.Header.Set("Authorization", "Bearer "+token)
+	return h.Client.Send(r).Status
+}
