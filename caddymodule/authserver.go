@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -27,6 +28,10 @@ type AuthorizationServer struct {
 	// ManagedSettings are files with settings of Claude Code, by the role whose people get them.
 	// They can run commands on the machines of these people. Default: none.
 	ManagedSettings map[string]string `json:"managed_settings,omitempty"`
+
+	// Telemetry is the URL of a collector (OTLP over HTTP), such as http://otel:4318, which gets what
+	// Claude Code sends of itself. Default: none, it is dropped.
+	Telemetry string `json:"telemetry,omitempty"`
 }
 
 // read reads the block:
@@ -35,6 +40,7 @@ type AuthorizationServer struct {
 //		token_life DURATION
 //		refresh_life DURATION
 //		managed_settings ROLE FILE   # any number
+//		telemetry URL
 //	}
 func (o *AuthorizationServer) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
@@ -44,6 +50,7 @@ func (o *AuthorizationServer) read(d *caddyfile.Dispenser) error {
 		"token_life":       caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
 		"refresh_life":     caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
 		"managed_settings": {Many: true, Read: o.readManaged},
+		"telemetry":        caddykit.Word(&o.Telemetry),
 	}.Block(d)
 }
 
@@ -99,6 +106,12 @@ func buildAuthorizationServer(a *App) (*signins.Config, error) {
 		}
 		if c.Managed[role], err = signins.ParseManaged(role, text); err != nil {
 			return nil, fmt.Errorf("managed_settings %q: %w", file, err)
+		}
+	}
+	if o.Telemetry != "" {
+		var err error
+		if c.Collector, err = signins.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
+			return nil, err
 		}
 	}
 	return signins.NewConfig(c)

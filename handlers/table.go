@@ -40,6 +40,9 @@ var open = map[*Operation]bool{}
 // called by init functions.
 func Open(o *Operation) { open[o] = true }
 
+// IsOpen reports whether nobody needs a key for an operation.
+func IsOpen(o *Operation) bool { return open[o] }
+
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
 // {hash} and {session} stand for one segment each.

@@ -38,6 +38,7 @@ func init() {
 				newSeriesCommand(),
 				newLimitsCommand(),
 				newSessionsCommand(),
+				newSignInsCommand(),
 				newDrainCommand(),
 				newWhyCommand(),
 				newCheckCommand(),

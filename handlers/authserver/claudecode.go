@@ -1,7 +1,9 @@
 package authserver
 
 import (
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -25,4 +27,32 @@ func serveManaged(x *handlers.Request) error {
 		return nil
 	}
 	return x.Succeed(m.Answer, nil)
+}
+
+// serveTelemetry takes what Claude Code sends of itself (OTLP over HTTP): a collector gets it, or
+// nobody.
+func serveTelemetry(x *handlers.Request) error {
+	s, err := handlers.Part[*signins.SignIns](x)
+	if err != nil {
+		return err
+	}
+	if !s.Signed(x.Req.Caller.Secret) {
+		return apierror.New(apierror.NotFound, "telemetry is taken of programs to which people have signed in")
+	}
+	body, err := io.ReadAll(io.LimitReader(x.HTTP.Body, signins.MaxTelemetry+1))
+	switch {
+	case err != nil:
+		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
+	case len(body) > signins.MaxTelemetry:
+		return apierror.New(apierror.RequestTooLarge, "telemetry of more than %d bytes is not taken", signins.MaxTelemetry)
+	}
+	s.Forward(x.HTTP.Context(), x.HTTP.URL.Path, x.HTTP.Header, body)
+	kind, _, _ := strings.Cut(x.HTTP.Header.Get("Content-Type"), ";")
+	if kind == "application/json" {
+		return x.Succeed([]byte("{}"), nil)
+	}
+	x.Req.Outcome.Succeed(http.StatusOK)
+	x.Writer.Header().Set("Content-Type", "application/x-protobuf") // an empty message (OTLP 1, "Full success")
+	x.Writer.WriteHeader(http.StatusOK)
+	return nil
 }

@@ -25,8 +25,11 @@ var (
 	callbackEndpoint = open(http.MethodGet, func(s *signins.SignIns) serve { return s.ServeCallback })
 )
 
-// managedEndpoint is of Claude Code's gateway protocol.
-var managedEndpoint = &handlers.Operation{Name: "managed_settings", Method: http.MethodGet, Serve: serveManaged}
+// Those of Claude Code's gateway protocol.
+var (
+	managedEndpoint   = &handlers.Operation{Name: "managed_settings", Method: http.MethodGet, Serve: serveManaged}
+	telemetryEndpoint = &handlers.Operation{Name: "telemetry", Method: http.MethodPost, Serve: serveTelemetry}
+)
 
 func init() {
 	handlers.Register(
@@ -39,6 +42,9 @@ func init() {
 		handlers.Route{Path: upstream.CallbackPath, API: api.OpenAI{}, Operation: callbackEndpoint},
 		handlers.Route{Path: authserver.StylePath, API: api.OpenAI{}, Operation: styleEndpoint},
 		handlers.Route{Path: "/managed/settings", API: api.Anthropic{}, Operation: managedEndpoint},
+		handlers.Route{Path: "/v1/metrics", API: api.Anthropic{}, Operation: telemetryEndpoint},
+		handlers.Route{Path: "/v1/logs", API: api.Anthropic{}, Operation: telemetryEndpoint},
+		handlers.Route{Path: "/v1/traces", API: api.Anthropic{}, Operation: telemetryEndpoint},
 	)
 }
 

@@ -84,9 +84,13 @@ type route struct {
 
 func (r route) name() string { return r.method + " " + r.path }
 
-// listed are the rows of the table. A path that is also a name of a workstation is listed once.
+// listed are the rows of the table, but those of people who sign in, which describe themselves (RFC
+// 8414). A path that is also a name of a workstation is listed once.
 func listed(table []handlers.Route) (all []route) {
 	for _, r := range table {
+		if handlers.IsOpen(r.Operation) {
+			continue
+		}
 		if r.Path == handlers.SyncPath && slices.ContainsFunc(table, func(other handlers.Route) bool {
 			return other.Path == path.Dir(handlers.SyncPath)+"/{id}" && other.Operation == r.Operation
 		}) {

@@ -11,7 +11,8 @@ import (
 // pollInterval is the time between two polls of the sessions that are watched.
 const pollInterval = time.Second
 
-// Memory keeps the sessions of one gateway. They outlive a configuration, and not the process.
+// Memory keeps the sessions of one gateway. They outlive a configuration, and the process if Open
+// has a table for them.
 type Memory struct {
 	now     func() time.Time
 	watches watches
@@ -20,7 +21,8 @@ type Memory struct {
 	sessions map[string]*kept
 	owners   map[string][]*kept
 	byEnd    byEnd
-	polling  bool // a goroutine polls the sessions that are watched
+	polling  bool  // a goroutine polls the sessions that are watched
+	table    Table // nil: they are in memory alone
 }
 
 // NewMemory returns a store without sessions.
@@ -42,9 +44,8 @@ func (m *Memory) Create(_ context.Context, s Session, life Life) (string, error)
 	}
 	s.Started, s.Used = now, now
 	k := &kept{Session: s, hash: hash, owner: owner, end: life.end(&s)}
-	m.sessions[hash] = k
-	m.owners[owner] = append(m.owners[owner], k)
-	heap.Push(&m.byEnd, k)
+	m.add(k)
+	m.save(k)
 	return id, nil
 }
 
@@ -57,6 +58,7 @@ func (m *Memory) removeEnded(now time.Time) {
 
 // remove takes a session out; mu is held.
 func (m *Memory) remove(k *kept) {
+	m.erase(k)
 	delete(m.sessions, k.hash)
 	heap.Remove(&m.byEnd, k.at)
 	m.owners[k.owner] = slices.DeleteFunc(m.owners[k.owner], func(other *kept) bool { return other == k })
@@ -100,6 +102,7 @@ func (m *Memory) find(hash string, life Life, used time.Time) (Session, bool) {
 		k.Used = used
 		k.end = life.end(&k.Session)
 		heap.Fix(&m.byEnd, k.at)
+		m.save(k)
 	}
 	return k.Session, true
 }
@@ -112,22 +115,26 @@ func (m *Memory) Update(_ context.Context, id string, s Session) error {
 	if k := m.sessions[hash]; k != nil {
 		s.Started, s.Used = k.Started, k.Used
 		k.Session = s
+		m.save(k)
 	}
 	return nil
 }
 
 // Delete implements [Store].
-func (m *Memory) Delete(_ context.Context, id string) error {
+func (m *Memory) Delete(ctx context.Context, id string) error {
 	hash, ok := hashOf(id)
 	if !ok {
 		return nil
 	}
 	m.mu.Lock()
-	if k := m.sessions[hash]; k != nil {
+	k := m.sessions[hash]
+	if k != nil {
 		m.remove(k)
 	}
 	m.mu.Unlock()
-	m.watches.ended(hash)
+	if m.watches.ended(hash); k != nil {
+		m.flush(ctx)
+	}
 	return nil
 }
 

@@ -75,7 +75,7 @@ func NewShared(node Node, now func() time.Time) *Shared {
 	return s
 }
 
-// data is what the engine keeps of a session, as JSON.
+// data is what is kept of a session elsewhere, as JSON.
 type data struct {
 	Tenant  string `json:"t"`
 	Key     string `json:"k"`
@@ -84,15 +84,16 @@ type data struct {
 	Grant   string `json:"g,omitempty"`
 }
 
+func textOf(x *Session) string {
+	text, _ := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant}) // of texts
+	return string(text)
+}
+
 // Create implements [Store].
 func (s *Shared) Create(ctx context.Context, x Session, life Life) (string, error) {
 	s.used.Store(true)
 	id, hash := newID()
-	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant})
-	if err != nil {
-		return "", err
-	}
-	reply, err := s.node.Run(ctx, createScript, hash, string(text), x.owner(), micros(life.Idle), micros(life.Max),
+	reply, err := s.node.Run(ctx, createScript, hash, textOf(&x), x.owner(), micros(life.Idle), micros(life.Max),
 		strconv.Itoa(MaxOfOwner), strconv.Itoa(MaxSessions))
 	if err != nil {
 		return "", err
@@ -152,11 +153,11 @@ func (s *Shared) find(ctx context.Context, id string, life Life, ago string) (x 
 	return x, true, nil
 }
 
-// read returns a session of the engine, without its times.
+// read returns a session that was kept, without its times.
 func read(text string) (Session, error) {
 	var d data
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		return Session{}, fmt.Errorf("the engine's session: %w", err)
+		return Session{}, fmt.Errorf("a session that was kept: %w", err)
 	}
 	return Session{Tenant: d.Tenant, Key: d.Key, KeyHash: d.KeyHash, User: d.User, Grant: d.Grant}, nil
 }
@@ -167,10 +168,7 @@ func (s *Shared) Update(ctx context.Context, id string, x Session) error {
 	if !ok {
 		return nil
 	}
-	text, err := json.Marshal(data{x.Tenant, x.Key, x.KeyHash, x.User, x.Grant})
-	if err == nil {
-		_, err = s.node.Run(ctx, updateScript, hash, string(text))
-	}
+	_, err := s.node.Run(ctx, updateScript, hash, textOf(&x))
 	return err
 }
 

@@ -1,17 +1,23 @@
 package api
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -197,6 +203,63 @@ func TestAPersonSignsInToAProgramAndCalls(t *testing.T) {
 	setup.Options = strings.ReplaceAll(setup.Options, "role developer", "role renamed")
 	h.Become(setup)
 	harness.WantRefusal(t, harness.ChatV1, call(), 401, "invalid_api_key")
+}
+
+func TestWhatClaudeCodeAsksForWithItsToken(t *testing.T) {
+	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
+	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
+	issuer, collected := identitytest.Start(t), make(chan string, 1)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		collected <- r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body) + r.Header.Get("Authorization")
+	}))
+	t.Cleanup(collector.Close)
+	h := harness.Prepare(t)
+	file := filepath.Join(h.Dir, "managed.json")
+	if err := os.WriteFile(file, []byte(`{ "env": {"B": "<2>", "A": "1"}, "apiKeyHelper": null }`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := "managed_settings developer " + file + "\ntelemetry " + collector.URL
+	if err := h.Reload(harness.Setup{Options: signInOptions(issuer.URL, h.Ports.Origin(), more)}); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t, h.Ports.Origin())
+	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}})
+	access, _ := p.signIn()
+	// The checksum is that of the settings with sorted keys and without spaces.
+	settings := `{"apiKeyHelper":null,"env":{"A":"1","B":"<2>"}}`
+	tag := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(settings)))
+	a := bearer(h, "/managed/settings", access, "")
+	if a.Status != 200 || a.Header.Get("ETag") != `"`+tag+`"` || jsontest.String(t, string(a.Body), "checksum") != tag || !strings.Contains(string(a.Body), `"A":"1"`) {
+		t.Errorf("%d %v %s", a.Status, a.Header, a.Body)
+	}
+	again := func(match string) harness.Answer {
+		r := h.Client.Request("/managed/settings", "", "")
+		r.Header.Set("Authorization", "Bearer "+access)
+		r.Header.Set("If-None-Match", match)
+		return h.Client.Send(r)
+	}
+	if a := again(`"` + tag + `"`); a.Status != 304 || len(a.Body) != 0 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if a := again("*"); a.Status != 200 {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if a := h.Client.Get("/managed/settings", "full"); a.Status != 404 {
+		t.Errorf("a key gets managed settings: %d", a.Status)
+	}
+	r := h.Client.Request("/v1/metrics", "", `{"resourceMetrics":[]}`)
+	r.Header.Set("Authorization", "Bearer "+access)
+	r.Header.Set("Content-Type", "application/json")
+	if a := h.Client.Send(r); a.Status != 200 || string(a.Body) != "{}" {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	if got := <-collected; got != `/v1/metrics application/json {"resourceMetrics":[]}` {
+		t.Errorf("the collector got %q", got)
+	}
+	if a := h.Client.Post("/v1/logs", "full", "{}"); a.Status != 404 {
+		t.Errorf("telemetry of a key: %d", a.Status)
+	}
 }
 
 func TestWhoHasNoRoleIsToldAtThePage(t *testing.T) {

@@ -33,7 +33,9 @@ var arrows = []arrow{
 	{"internal/features/console", "internal/apierror", "a key that is not valid"},
 	{"internal/features/console", "internal/gateway", "a feature of it"},
 	{"internal/features/console", "internal/metrics", "sign-ins are counted"},
+	{"internal/features/console", "internal/store", "the table of sessions"},
 	{"internal/features/console", "internal/websession", "who has signed in"},
+	{"internal/features/console", "internal/websession/sqlite", "the sessions of one gateway"},
 	{"internal/features/cluster", "internal/activity", "how long rows are kept"},
 	{"internal/features/cluster", "internal/activity/postgres", "the records of all gateways"},
 	{"internal/features/cluster", "internal/apierror", "its refusal"},
@@ -681,6 +683,8 @@ var arrows = []arrow{
 	{"internal/console", "internal/request", "the caller that has signed in"},
 	{"internal/console", "internal/websession", "who has signed in"},
 	{"internal/websession", "internal/cluster", "scripts, events, the beat of a node"},
+	{"internal/websession/sqlite", "internal/store", "the database"},
+	{"internal/websession/sqlite", "internal/websession", "what is kept of a session"},
 	{"internal/websession", "internal/valkey", "answers of the engine"},
 	{"caddymodule", "handlers/console", "one import brings the console with it"},
 

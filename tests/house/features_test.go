@@ -43,19 +43,19 @@ var features = []feature{
 		folders: []string{"handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
 	{name: "identity", what: "people who sign in at identity providers, and programs with their tokens", lines: 2_500,
 		folders: []string{"internal/features/identity", "internal/features/signin", "internal/identity", "internal/signin"}},
-	{name: "sign-ins to programs", what: "Claude Code and others sign people in at the gateway", lines: 2_700, entry: "handlers/authserver",
+	{name: "sign-ins to programs", what: "Claude Code and others sign people in at the gateway", lines: 2_900, entry: "handlers/authserver",
 		folders: []string{"handlers/authserver", "internal/authserver", "internal/features/authserver"},
 		uses:    []string{"identity"}},
 	{name: "several gateways", what: "limits, keys, desktops and rows that gateways share", lines: 11_200,
 		folders: []string{"internal/activity/postgres", "internal/authserver/postgres", "internal/cluster", "internal/clusterimport", "internal/desktop/postgres", "internal/desktop/valkey",
 			"internal/features/cluster", "internal/limits/valkey", "internal/owners/postgres", "internal/postgres", "internal/valkey"},
 		uses: []string{"console", "run-time keys", "sign-ins to programs"}},
-	{name: "console", what: "pages for people", lines: 11_000, entry: "handlers/console",
+	{name: "console", what: "pages for people", lines: 11_200, entry: "handlers/console",
 		folders: []string{"handlers/console", "internal/chart", "internal/console", "internal/features/console", "internal/websession"}},
 	{name: "operators", what: "commands and the admin API: check, why, init, tables", lines: 6_100, entry: "caddymodule/cli",
 		folders: []string{"caddymodule/admin", "caddymodule/check", "caddymodule/cli", "caddymodule/migrate", "caddymodule/offline",
 			"caddymodule/setup", "caddymodule/why", "internal/terminal"},
-		uses: []string{"MCP", "run-time keys", "several gateways"}},
+		uses: []string{"MCP", "run-time keys", "several gateways", "sign-ins to programs"}},
 	{name: "demo", what: "a provider, tools and a desktop to try the gateway with", lines: 2_500,
 		folders: []string{"internal/mcp/demo", "internal/testcard", "internal/testprovider"},
 		uses:    []string{"MCP"}},
@@ -66,7 +66,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 74_000
-	allLines  = 156_000
+	allLines  = 156_700
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by

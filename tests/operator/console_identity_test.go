@@ -84,6 +84,16 @@ func TestSomebodySignsInToTheConsoleAtAnIdentityProvider(t *testing.T) {
 	if at, _, _ := ann.open("/console/sign-in/idp?return=//evil.example/"); at != "/console/" {
 		t.Errorf("another site: %s", at)
 	}
+	key := signIn(h, "full")
+	h.Stop()
+	h.Become(withProvider(h, issuer, "1h"))
+	h.Client.HTTP.CloseIdleConnections()
+	if at, status, page := ann.open("/console/you"); at != "/console/you" || status != 200 || !strings.Contains(page, "ann@example.com") {
+		t.Errorf("after a restart: %s: %d", at, status)
+	}
+	if a := atConsole(h, http.MethodGet, "/console/about", nil, "Cookie", key); a.Status != 200 {
+		t.Errorf("after a restart, with a key: %d", a.Status)
+	}
 	h.Become(withProvider(h, issuer, "2h")) // the block is another one
 	if at, _, page := ann.open("/console/"); !strings.Contains(at, "done=sign-in-over") || !strings.Contains(page, "Your sign-in is over") {
 		t.Errorf("after a reload that changes the block: %s", at)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
@@ -24,12 +26,15 @@ type Settings struct {
 	Client func(*http.Request) string
 	// Managed are the managed settings of Claude Code, by the role. None: nil.
 	Managed map[string]*Managed
+	// Collector takes what Claude Code sends of itself. Nil: nobody does.
+	Collector *Collector
 }
 
 // Config is what a configuration says of sign-ins to programs, checked.
 type Config struct {
-	server  *authserver.Server
-	managed map[string]*Managed
+	server    *authserver.Server
+	managed   map[string]*Managed
+	collector *Collector
 }
 
 // NewConfig checks the settings.
@@ -37,7 +42,7 @@ func NewConfig(s Settings) (*Config, error) {
 	server, err := authserver.New(authserver.Config{
 		Origin: s.Origin, Keys: s.Keys, TokenLife: s.TokenLife, RefreshLife: s.RefreshLife, Client: s.Client,
 	})
-	return &Config{server, s.Managed}, err
+	return &Config{server, s.Managed, s.Collector}, err
 }
 
 // SignIns are those of a configuration.
@@ -48,6 +53,10 @@ type SignIns struct {
 	at      upstream.Provider
 	state   *authserver.State
 	managed map[string]*Managed
+	isID    func(subject string) bool // of a person of the configuration
+
+	collector *Collector
+	sampled   func() *zap.Logger
 }
 
 // KeptIn returns the sign-ins of a process.
@@ -75,7 +84,7 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 		return f
 	}
 	at := upstream.New(c, signIns)
-	s := &SignIns{at: at, state: state, managed: config.managed}
+	s := &SignIns{at: at, state: state, managed: config.managed, isID: of.IsSubject, collector: config.collector, sampled: c.Requests.Sampled}
 	s.Server = config.server.With(state, at, c.Requests.Logger)
 	s.Pages = authserver.NewPages(s.Server)
 	t := &tokens{server: s.Server, state: state, at: at, people: of}
@@ -90,8 +99,11 @@ func (s *SignIns) ServeCallback(w http.ResponseWriter, r *http.Request) { s.at.F
 // Managed returns the managed settings of who calls with a secret, nil for none: without a token of
 // a sign-in there are none.
 func (s *SignIns) Managed(secret string, limits *policy.KeyLimits) *Managed {
-	if !authserver.IsToken(secret) || limits == nil || limits.Holder == nil {
+	if !s.Signed(secret) || limits == nil || limits.Holder == nil {
 		return nil
 	}
 	return s.managed[limits.Holder.Role]
 }
+
+// Signed reports whether the secret of a caller is a token of a sign-in.
+func (*SignIns) Signed(secret string) bool { return authserver.IsToken(secret) }

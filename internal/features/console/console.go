@@ -13,7 +13,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/store"
 	"github.com/gatehouse-proxy/gatehouse/internal/websession"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession/sqlite"
 )
 
 // Console signs people in at the consoles of a configuration.
@@ -31,8 +33,9 @@ type Console struct {
 // configuration lets them.
 func Feature(c gateway.Core) gateway.Feature {
 	s := &Console{Callers: c.Callers, core: c, signedIn: SignedIn(c.Slots, c.Requests.Now)}
-	return gateway.Feature{
+	f := gateway.Feature{
 		Offers:   s,
+		Schemas:  []store.Schema{sqlite.Schema},
 		Activate: func() { s.Sessions().Retain(s.keeps()) },
 		MayUse:   s.mayUse,
 		Gauges: []metrics.Collector{metrics.NewGauge("console_sessions",
@@ -40,6 +43,12 @@ func Feature(c gateway.Core) gateway.Feature {
 				put(float64(s.Sessions().Len()))
 			})},
 	}
+	if !c.Several { // else Valkey has them
+		f.Open = func(ctx context.Context, opened *store.Store) error {
+			return s.signedIn.Open(ctx, sqlite.NewTable(opened))
+		}
+	}
+	return f
 }
 
 // SignedIn returns where a process keeps who is signed in.

@@ -1,0 +1,114 @@
+package authserver
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
+	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+)
+
+// Listing is what operators see of sign-ins.
+type Listing struct {
+	SignIns []Row     `json:"data"`
+	Blocked []Blocked `json:"blocked"`
+}
+
+// Row is a sign-in, as operators see it.
+type Row struct {
+	User      string    `json:"user"` // for display
+	Key       string    `json:"key"`  // who it is, in records and limits
+	Role      string    `json:"role"`
+	Client    string    `json:"client"`
+	Address   string    `json:"address"`
+	Created   time.Time `json:"created_at"`
+	Refreshed time.Time `json:"refreshed_at"`
+	Ends      time.Time `json:"ends_at"`
+}
+
+// Blocked is somebody who is kept out.
+type Blocked struct {
+	Key   string    `json:"key"`
+	Since time.Time `json:"since"`
+}
+
+// List returns the sign-ins that have not ended, the newest first, and who is blocked.
+func (s *SignIns) List() Listing {
+	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}}
+	for _, in := range s.state.List() {
+		all.SignIns = append(all.SignIns, Row{
+			in.Person.Name, in.Person.ID, in.Person.Role, in.Client, in.Address, in.Created.UTC(), in.Refreshed.UTC(), in.Ends.UTC(),
+		})
+	}
+	for id, at := range s.state.Blocks() {
+		all.Blocked = append(all.Blocked, Blocked{id, at.UTC()})
+	}
+	slices.SortFunc(all.Blocked, func(a, b Blocked) int { return strings.Compare(a.Key, b.Key) })
+	return all
+}
+
+// Ended is what the end of somebody's sign-ins has done.
+type Ended struct {
+	Key   string `json:"key"`
+	Ended int    `json:"ended"` // sign-ins
+}
+
+// End ends all sign-ins of a user: the name for display, or the key.
+func (s *SignIns) End(ctx context.Context, user string) (Ended, error) {
+	p, err := s.named(user)
+	if err != nil {
+		return Ended{}, err
+	}
+	n, err := s.state.End(ctx, p.Hash)
+	return Ended{p.ID, n}, failed(err)
+}
+
+// Block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
+func (s *SignIns) Block(ctx context.Context, user string) (Ended, error) {
+	p, err := s.named(user)
+	if err != nil {
+		return Ended{}, err
+	}
+	n, err := s.state.Block(ctx, p)
+	return Ended{p.ID, n}, failed(err)
+}
+
+// Unblock lets a user in again, by the key.
+func (s *SignIns) Unblock(ctx context.Context, key string) error {
+	found, err := s.state.Unblock(ctx, key)
+	if err == nil && !found {
+		return apierror.New(apierror.NotFound, "nobody with the key %q is blocked", key)
+	}
+	return failed(err)
+}
+
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return apierror.New(apierror.StorageUnavailable, "the sign-ins cannot be changed now; look at the list before you repeat it").WithCause(err)
+}
+
+// named returns somebody by the name for display of those who are signed in, or by the key.
+func (s *SignIns) named(user string) (p authserver.Person, err error) {
+	if s.isID(policy.KeySubject(user)) {
+		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
+	}
+	for _, in := range s.state.List() {
+		if in.Person.Name != user || in.Person.ID == p.ID {
+			continue
+		}
+		if p.ID != "" {
+			return p, apierror.New(apierror.InvalidValue, "several people are called %q: name one by the key, as the list has it", user)
+		}
+		p = in.Person
+	}
+	if p.ID == "" {
+		return p, apierror.New(apierror.NotFound, "nobody who is signed in is called %q; who is not signed in is named by the key, as in records", user)
+	}
+	return p, nil
+}
