@@ -29,8 +29,8 @@ type AuthorizationServer struct {
 	// They can run commands on the machines of these people. Default: none.
 	ManagedSettings map[string]string `json:"managed_settings,omitempty"`
 
-	// Telemetry is the URL of a collector (OTLP over HTTP), such as http://otel:4318, which gets what
-	// Claude Code sends of itself. Default: none, it is dropped.
+	// Telemetry is the URL of a collector (OTLP over HTTP), such as http://otel:4318, which gets
+	// what Claude Code sends of itself. Default: none, it is dropped.
 	Telemetry string `json:"telemetry,omitempty"`
 }
 
