@@ -47,9 +47,9 @@ func init() {
 //	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys; GET ?source=configuration
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
-//	GET    /gatehouse/sign-ins                               who has signed in to programs, and who is blocked
+//	GET    /gatehouse/sign-ins                               people at programs, and who is blocked
 //	DELETE /gatehouse/sign-ins/{user}                        end those of a person
-//	PUT, DELETE        /gatehouse/sign-ins/{user}/block      end them and keep the person out; let in again
+//	PUT, DELETE        /gatehouse/sign-ins/{user}/block      keep a person out; let in again
 type API struct{}
 
 // CaddyModule returns the module's information.
@@ -71,7 +71,7 @@ func (API) Routes() []caddy.AdminRoute {
 		routes[name] = method{http.MethodGet, answer}
 	}
 	for name, methods := range signInRoutes {
-		routes[name] = serveSignIns(methods)
+		routes[name] = methods
 	}
 	for name, path := range publicRoutes {
 		routes[name] = servePublic(path)

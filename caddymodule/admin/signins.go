@@ -1,31 +1,29 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 )
 
-// signInRoutes are those of sign-ins to programs, by the path and the method.
-var signInRoutes = map[string]map[string]func(s *signins.SignIns, r *http.Request) (any, error){
-	"sign-ins": {http.MethodGet: func(s *signins.SignIns, _ *http.Request) (any, error) { return s.List(), nil }},
-	"sign-ins/{user}": {http.MethodDelete: func(s *signins.SignIns, r *http.Request) (any, error) {
-		return s.End(r.Context(), r.PathValue("user"))
-	}},
-	"sign-ins/{user}/block": {
-		http.MethodPut: func(s *signins.SignIns, r *http.Request) (any, error) {
-			return s.Block(r.Context(), r.PathValue("user"))
-		},
-		http.MethodDelete: func(s *signins.SignIns, r *http.Request) (any, error) {
-			return nil, s.Unblock(r.Context(), r.PathValue("user"))
-		},
-	},
+// signIns is what the feature of sign-ins to programs offers to operators.
+type signIns interface {
+	// Operate lists sign-ins, or ends those of a user, who is kept out, or not any more: "list",
+	// "end", "block" or "unblock".
+	Operate(ctx context.Context, what, user string) (any, error)
 }
 
-// serveSignIns serves the methods of a path.
-type serveSignIns map[string]func(s *signins.SignIns, r *http.Request) (any, error)
+// signInRoutes have what is done at a path by a method.
+var signInRoutes = map[string]serveSignIns{
+	"sign-ins":              {http.MethodGet: "list"},
+	"sign-ins/{user}":       {http.MethodDelete: "end"},
+	"sign-ins/{user}/block": {http.MethodPut: "block", http.MethodDelete: "unblock"},
+}
+
+// serveSignIns has what is done by a method.
+type serveSignIns map[string]string
 
 // ServeHTTP answers errors too, so it returns none.
 func (m serveSignIns) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
@@ -39,16 +37,16 @@ func (m serveSignIns) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (m serveSignIns) answer(active *gateway.Gateway, r *http.Request) (any, error) {
-	serve := m[r.Method]
-	if serve == nil {
+	what := m[r.Method]
+	if what == "" {
 		return nil, apierror.New(apierror.MethodNotAllowed, "%.10s is not possible here", r.Method)
 	}
-	s, ok := gateway.Offered[*signins.SignIns](active)
+	s, ok := gateway.Offered[signIns](active)
 	if !ok {
 		return nil, apierror.New(apierror.NotFound, "nobody signs in to programs here: the configuration has no block authorization_server")
 	}
 	if err := active.Ready(r.Context()); err != nil {
 		return nil, err
 	}
-	return serve(s, r)
+	return s.Operate(r.Context(), what, r.PathValue("user"))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/agents"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"

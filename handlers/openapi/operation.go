@@ -75,6 +75,8 @@ var numbers = []string{"limit", "max_height", "max_ms", "max_width", "min_latenc
 const (
 	ofOpenAI = "https://platform.openai.com/docs/api-reference/"
 	ofCohere = "https://docs.cohere.com/reference/rerank"
+	// ofClaudeCode is the gateway protocol of Claude Code.
+	ofClaudeCode = "https://code.claude.com/docs/en/llm-gateway-protocol"
 )
 
 // vendors are the routes of vendors' APIs: how their paths begin, and where they are documented.
@@ -90,6 +92,10 @@ var vendors = []struct{ prefix, documentation string }{
 	{"/v2/rerank", ofCohere},
 	{"/v1/messages", "https://docs.anthropic.com/en/api/messages"},
 	{"/api/v1/messages", "https://docs.anthropic.com/en/api/messages"},
+	{"/managed/settings", ofClaudeCode},
+	{"/v1/metrics", ofClaudeCode},
+	{"/v1/logs", ofClaudeCode},
+	{"/v1/traces", ofClaudeCode},
 	{"/v1beta/models", "https://ai.google.dev/api"},
 	{"/mcp/", "https://modelcontextprotocol.io/specification"},
 	{"/api/v1/chat/completions", "https://openrouter.ai/docs/api-reference/overview"},

@@ -36,8 +36,21 @@ type Blocked struct {
 	Since time.Time `json:"since"`
 }
 
-// List returns the sign-ins that have not ended, the newest first, and who is blocked.
-func (s *SignIns) List() Listing {
+// Operate does what an operator asks for: "list", or "end", "block" or "unblock" with a user.
+func (s *SignIns) Operate(ctx context.Context, what, user string) (any, error) {
+	switch what {
+	case "end":
+		return s.end(ctx, user)
+	case "block":
+		return s.block(ctx, user)
+	case "unblock":
+		return nil, s.unblock(ctx, user)
+	}
+	return s.list(), nil
+}
+
+// list returns the sign-ins that have not ended, the newest first, and who is blocked.
+func (s *SignIns) list() Listing {
 	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}}
 	for _, in := range s.state.List() {
 		all.SignIns = append(all.SignIns, Row{
@@ -57,8 +70,8 @@ type Ended struct {
 	Ended int    `json:"ended"` // sign-ins
 }
 
-// End ends all sign-ins of a user: the name for display, or the key.
-func (s *SignIns) End(ctx context.Context, user string) (Ended, error) {
+// end ends all sign-ins of a user: the name for display, or the key.
+func (s *SignIns) end(ctx context.Context, user string) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
@@ -67,8 +80,8 @@ func (s *SignIns) End(ctx context.Context, user string) (Ended, error) {
 	return Ended{p.ID, n}, failed(err)
 }
 
-// Block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
-func (s *SignIns) Block(ctx context.Context, user string) (Ended, error) {
+// block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
+func (s *SignIns) block(ctx context.Context, user string) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
@@ -77,8 +90,8 @@ func (s *SignIns) Block(ctx context.Context, user string) (Ended, error) {
 	return Ended{p.ID, n}, failed(err)
 }
 
-// Unblock lets a user in again, by the key.
-func (s *SignIns) Unblock(ctx context.Context, key string) error {
+// unblock lets a user in again, by the key.
+func (s *SignIns) unblock(ctx context.Context, key string) error {
 	found, err := s.state.Unblock(ctx, key)
 	if err == nil && !found {
 		return apierror.New(apierror.NotFound, "nobody with the key %q is blocked", key)
