@@ -70,7 +70,6 @@ type App struct {
 
 	// Allowance is the limits that all callers share.
 	Allowance
-
 	LimitPolicy
 
 	// Catalogs are files that describe models: the public LiteLLM price map, OpenRouter's /models
@@ -100,6 +99,9 @@ type App struct {
 	// Activity is how long activity rows are kept, and what they leave out.
 	Activity Retention `json:"activity,omitzero"`
 
+	// WebSocket lets Responses come over WebSockets. Default: they are answered 426.
+	WebSocket *ResponsesWebSocket `json:"responses_websocket,omitempty"`
+
 	// VNC configures desktops. Default: none.
 	VNC *VNC `json:"vnc,omitempty"`
 
@@ -115,8 +117,8 @@ type App struct {
 	presented   []certificate // set before the gateway starts
 	credentials *heldCredentials
 	manyKeys    bool
-	end         func() error   // ends the gateway, once
-	drain       *gateway.Drain // set by end if desktops go on after it
+	end         func() error // ends the gateway, once
+	leaves      leaving      // what ends with the process
 }
 
 // CaddyModule returns the module's information.

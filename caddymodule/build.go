@@ -55,6 +55,9 @@ func (a *App) build() (built, error) {
 	if err != nil {
 		return none, err
 	}
+	if err := a.WebSocket.check(); err != nil {
+		return none, fmt.Errorf("responses_websocket: %w", err)
+	}
 	bodies := cmp.Or(a.BodyMemory, memory.Default(upload.MinMemory))
 	if bodies < upload.MinMemory {
 		return none, fmt.Errorf("body_memory: %d bytes is too small for one body of the largest size; at least %d are needed", bodies, upload.MinMemory)
@@ -113,6 +116,7 @@ func (a *App) build() (built, error) {
 	secrets = append(secrets, shared.secrets...)
 	b := built{features: features{
 		made: runtime, identities: identities, cluster: shared.cluster, recorded: recorded, tools: tools, automation: a.VNC.automation(),
+		sockets: a.WebSocket.limits(),
 	}}
 	b.Config = gateway.Config{
 		Limits: allowed, Guardrails: guardrails, Keyring: keyring, Workstations: workstations,

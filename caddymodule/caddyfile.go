@@ -60,6 +60,10 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			max_size SIZE
 //			no_end_user
 //		}
+//		responses_websocket {
+//			connections N
+//			per_key N
+//		}
 //		vnc { … }
 //		cluster NAME { … }
 //	}
@@ -107,6 +111,8 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			"max_size":    caddykit.Value(&a.Activity.Size, parseSize),
 			"no_end_user": caddykit.Flag(&a.Activity.NoEndUser),
 		}),
+		"responses_websocket": single(&a.WebSocket, (*ResponsesWebSocket).read),
+
 		"vnc":     single(&a.VNC, (*VNC).read),
 		"cluster": readCluster(&a.Cluster),
 	}, a.Allowance.options()).Block(d)

@@ -15,6 +15,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/openapi"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 	_ "github.com/gatehouse-proxy/gatehouse/l4vnc" // the layer-4 handler
 )
@@ -28,6 +29,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
 	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
@@ -43,6 +45,7 @@ type features struct {
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
 	automation screen.Limits
+	sockets    *sockets.Limits // nil: none are opened
 }
 
 // list makes the features of a configuration, in the order in which they start.
@@ -59,5 +62,6 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 		tools.Feature(),
 		agents.Feature(c, tools, f.automation),
 		console.Feature(c),
+		sockets.Feature(c, f.sockets),
 	)
 }

@@ -33,6 +33,14 @@ func Answers[T any](o *Operation) { answers[o] = reflect.TypeFor[T]() }
 // AnswerOf returns what Answers has noted, nil for nothing.
 func AnswerOf(o *Operation) reflect.Type { return answers[o] }
 
+// sockets are the operations that are WebSockets.
+var sockets = map[*Operation]func(Gateway) bool{}
+
+// Socket notes that an operation is a WebSocket over HTTP/1.1, and which gateways have it. Where
+// one has it not its path is as without the operation, before any check of the key. It is called by
+// init functions.
+func Socket(o *Operation, has func(Gateway) bool) { sockets[o] = has }
+
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
 // {hash} and {session} stand for one segment each.
