@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
 func init() {
@@ -75,7 +76,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		return next.ServeHTTP(w, withCaller(h.gateway, r, caller))
 	}
 	x := newRequest(h.gateway, w, r, a)
-	if err := x.begin(caller, authRoute, false); err != nil {
+	if err := x.begin(caller, request.Route{Name: authRoute}); err != nil {
 		x.writeError(apierror.From(err))
 		return nil
 	}

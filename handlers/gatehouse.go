@@ -48,7 +48,7 @@ func (h *Gatehouse) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		return next.ServeHTTP(w, r)
 	}
 	// A wrong base URL can look like the path of a response, with another method.
-	if found := matchRequest(r); found != nil && (found.operation(r.Method) != nil || findWrong(wrongBelow, r.URL.Path) == nil) {
+	if found := matchRequest(r); found != nil && (found.operation(h.gateway, r) != nil || findWrong(wrongBelow, r.URL.Path) == nil) {
 		return serve(h.gateway, w, r, found)
 	}
 	a, ours := api.Of(r.URL.Path)

@@ -120,10 +120,15 @@ func cutSegment(path *string) (segment string, more bool) {
 	return segment, more
 }
 
-// operation returns the one for a method, nil if there is none.
-func (m *match) operation(method string) *Operation {
+// operation returns the one for a request, nil if there is none.
+func (m *match) operation(g Gateway, r *http.Request) *Operation {
 	for _, e := range m.operations {
-		if method == e.Method || method == http.MethodHead && e.Method == http.MethodGet {
+		switch has := sockets[e]; {
+		case has != nil:
+			if asksForWebSocket(r) && r.ProtoMajor == 1 && has(g) {
+				return e
+			}
+		case r.Method == e.Method || r.Method == http.MethodHead && e.Method == http.MethodGet:
 			return e
 		}
 	}
@@ -131,10 +136,11 @@ func (m *match) operation(method string) *Operation {
 }
 
 // allowed returns the methods of a match.
-func (m *match) allowed() []string {
-	methods := make([]string, len(m.operations))
-	for i, e := range m.operations {
-		methods[i] = e.Method
+func (m *match) allowed() (methods []string) {
+	for _, e := range m.operations {
+		if sockets[e] == nil {
+			methods = append(methods, e.Method)
+		}
 	}
 	return methods
 }

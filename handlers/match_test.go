@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func TestMethodsOfAPath(t *testing.T) {
 		{"DELETE", "/v1/workstations/d1/sessions/s1", endSessionEndpoint},
 		{"GET", "/v1/workstations/d1/sessions", sessionsEndpoint},
 	} {
-		if got := matchPath(c.path).operation(c.method); got != c.want {
+		if got := matchPath(c.path).operation(nil, httptest.NewRequest(c.method, c.path, nil)); got != c.want {
 			t.Errorf("%s %s: %+v", c.method, c.path, got)
 		}
 	}

@@ -63,7 +63,7 @@ func Part[T any](x *Request) (T, error) {
 func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	x := newRequest(g, w, r, m.api)
 	x.Name, x.Item = m.name, m.item
-	e := m.operation(r.Method)
+	e := m.operation(g, r)
 	if e == nil { // 405 426
 		x.writeError(m.wrongMethod(r))
 		return nil
@@ -72,7 +72,7 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	if open[e] {
+	if keyless[e] {
 		if err := e.Serve(x); err != nil {
 			x.writeError(apierror.From(err))
 		}
@@ -84,24 +84,57 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 		x.unauthenticated(route, err)
 		return nil
 	}
-	if err := x.begin(caller, route, e.Recorded); err != nil { // 503
+	x.run(e, caller, request.Route{Name: route, Recorded: e.Recorded})
+	return nil
+}
+
+// run runs an endpoint for an authenticated caller.
+func (x *Request) run(e *Operation, caller request.Caller, route request.Route) {
+	if err := x.begin(caller, route); err != nil { // 503
 		x.writeError(apierror.From(err))
-		return nil
+		return
 	}
 	defer x.Req.Finish()
 	x.showPlaceholders()
-	if err = x.Req.Require(e.Scope); err == nil { // 403
+	err := x.Req.Require(e.Scope)
+	if err == nil { // else 403
 		err = e.Serve(x)
 	}
 	if err != nil {
 		x.fail(apierror.From(err))
 	}
-	return nil
 }
 
+// Turn is a Responses call that has come over a WebSocket.
+type Turn struct {
+	Caller     request.Caller
+	Err        error // why there is no caller any more; else nil
+	Connection string
+	// Check is the name of the route by which a call is only checked, "" for one that is made. A
+	// check leaves no row.
+	Check string
+}
+
+// ServeTurn serves a call as one of POST.
+func ServeTurn(g Gateway, a api.API, t Turn, w http.ResponseWriter, r *http.Request) {
+	e, x := responsesEndpoint, newRequest(g, w, r, a)
+	route := request.Route{Name: routeName(a, e), Recorded: true, Transport: TransportWebSocket, Connection: t.Connection}
+	if t.Err != nil { // 401
+		x.unauthenticated(route.Name, t.Err)
+		return
+	}
+	if t.Check != "" {
+		e, route.Name, route.Recorded = checkEndpoint, t.Check, false
+	}
+	x.run(e, t.Caller, route)
+}
+
+// TransportWebSocket is how rows name the way of a call that has come over a WebSocket.
+const TransportWebSocket = "websocket"
+
 // begin opens the request of an authenticated caller.
-func (x *Request) begin(caller request.Caller, route string, recorded bool) (err error) {
-	r := request.Route{Name: route, Family: x.API.Name(), Recorded: recorded, Quiet: !recorded && OfPage(x.HTTP)}
+func (x *Request) begin(caller request.Caller, r request.Route) (err error) {
+	r.Family, r.Quiet = x.API.Name(), !r.Recorded && OfPage(x.HTTP)
 	x.Req, err = request.Begin(&x.Gateway.Requests().Deps.Deps, x.Writer, x.HTTP, caller, r, x.IDs)
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
@@ -146,7 +147,7 @@ func TestARequestEndsBeforeItsAnswerIsWritten(t *testing.T) {
 		w.x = newRequest(g, w, r, apiOf(t, "openai"))
 		caller, err := authenticated(g, r, w.x.API)
 		must(t, err)
-		must(t, w.x.begin(caller, "GET /v1/models", false))
+		must(t, w.x.begin(caller, request.Route{Name: "GET /v1/models"}))
 		must(t, answer(w.x))
 		if !w.ended {
 			t.Errorf("%s: the answer is written before the request has ended", name)

@@ -1,15 +1,30 @@
 package handlers
 
 import (
+	"net/http"
 	"strconv"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 )
 
 // serveResponses answers a Responses call.
 func serveResponses(x *Request) error { return x.Call(wire.Responses) }
+
+// checkEndpoint is for a call that a WebSocket says it will make. It is in no row of the table.
+var checkEndpoint = &Operation{"check", http.MethodPost, keys.ChatWrite, false, checkResponses}
+
+// checkResponses answers 200 without a body to what may be a Responses call.
+func checkResponses(x *Request) error {
+	err := modelcall.Check(x.Gateway.Requests(), x.Req, wire.Responses, x.API)
+	if err == nil {
+		x.Req.Outcome.Succeed(http.StatusOK)
+		x.Writer.WriteHeader(http.StatusOK)
+	}
+	return err
+}
 
 // serveInputTokens answers how many tokens the prompt of such a call has.
 func serveInputTokens(x *Request) error {

@@ -44,8 +44,8 @@ type App struct {
 	presented   []certificate // set before the gateway starts
 	credentials *heldCredentials
 	manyKeys    bool
-	end         func() error   // ends the gateway, once
-	drain       *gateway.Drain // set by end if desktops go on after it
+	end         func() error // ends the gateway, once
+	leaves      leaving      // what ends with the process
 }
 
 // UnmarshalJSON reads the members of the core and of the features.

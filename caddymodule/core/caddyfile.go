@@ -58,6 +58,10 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			max_size SIZE
 //			no_end_user
 //		}
+//		responses_websocket {
+//			connections N
+//			per_key N
+//		}
 //		vnc { … }
 //		cluster NAME { … }
 //	}

@@ -18,6 +18,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"

@@ -43,6 +43,8 @@ var routes = map[string]*operation{
 		codes: with(stores, apierror.SourceUnavailable)},
 	"POST /v1/workstations/{id}/vnc": {id: "getAddress", summary: "Get a VNC address",
 		request: of[address](), answer: of[desktop.Issued](), codes: connects},
+	"GET /v1/responses": {id: "openResponsesSocket", summary: "A WebSocket of the Responses API, where the gateway serves it",
+		status: http.StatusSwitchingProtocols, codes: []apierror.Code{apierror.MethodNotAllowed, apierror.ConcurrencyLimitExceeded, apierror.UpgradeRequired}},
 	"GET /v1/workstations/{id}/socket": {id: "openSocket", summary: "A WebSocket for the bytes of a viewer",
 		status: http.StatusSwitchingProtocols, codes: stores},
 	"GET /v1/workstations/{id}/screenshot": {id: "getScreenshot", summary: "A picture of the desktop; 304 if it has the ETag of If-None-Match",

@@ -102,6 +102,8 @@ var Fields = []Field{
 	{Name: "skipped", Of: func(r *Record) any { return &r.Skipped }, Form: OrNone},
 	{Name: "end_user", Of: func(r *Record) any { return &r.EndUser }, Form: OrNone, Why: "End user"},
 	{Name: "app", Of: func(r *Record) any { return &r.App }, Form: OrNone, Why: "App"},
+	{Name: "transport", Of: func(r *Record) any { return &r.Transport }, Form: OrNone, Fact: "Transport", Why: "Transport"},
+	{Name: "connection_id", Of: func(r *Record) any { return &r.Connection }, Form: OrNone, Fact: "Connection", Why: "Connection"},
 }
 
 func unitField(u units.Unit, fact string) Field {

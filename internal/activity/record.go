@@ -106,6 +106,9 @@ type Record struct {
 	Method                    string
 	IsError                   bool
 	RequestBytes, AnswerBytes int64
+	// Transport is "websocket" for a call that has come over one, else "". Connection is the id of
+	// that WebSocket, which its calls have in common.
+	Transport, Connection string
 }
 
 // Attempt is one request to a provider.

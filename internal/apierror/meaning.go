@@ -58,6 +58,18 @@ var meanings = map[Code]Meaning{
 		"The response that the request goes on from is not known as one of the tenant's.",
 		"Send the conversation instead of the id. After a lost database no earlier response is known.",
 	},
+	InvalidStreamID: {
+		"An event of a WebSocket has a `stream_id`, which is not supported.",
+		"Leave it out, and open a connection for each response that is made at the same time.",
+	},
+	WebSocketQueueFull: {
+		"Too many events of a WebSocket wait for the response that is being made.",
+		"Send the next `response.create` when a response has ended.",
+	},
+	WebSocketLimitReached: {
+		"The WebSocket is an hour old.",
+		"Nothing: clients open another one by themselves.",
+	},
 	RequestTimeout: {
 		"The body did not arrive in time.",
 		"Look at the client's network, or raise `timeouts { body }`.",
@@ -179,7 +191,7 @@ var meanings = map[Code]Meaning{
 		"Change the text, or ask the provider. The gateway cannot allow it.",
 	},
 	UpgradeRequired: {
-		"The client asked for a WebSocket, which no route has.",
+		"The client asked for a WebSocket, which the path has not, or only with `responses_websocket`.",
 		"Nothing: clients go on with HTTP by themselves.",
 	},
 	ConcurrencyLimitExceeded: {

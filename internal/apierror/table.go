@@ -14,6 +14,12 @@ const (
 	UnsupportedParameter Code = "unsupported_parameter"
 	PreviousNotFound     Code = "previous_response_not_found"
 
+	// Responses over a WebSocket: a stream of its own within the connection, more waiting than may,
+	// a connection that is too old. The names are OpenAI's.
+	InvalidStreamID       Code = "invalid_stream_id"
+	WebSocketQueueFull    Code = "websocket_queue_full"
+	WebSocketLimitReached Code = "websocket_connection_limit_reached"
+
 	InvalidAPIKey     Code = "invalid_api_key"
 	InsufficientScope Code = "insufficient_scope"
 
@@ -136,6 +142,10 @@ var table = map[Code]row{
 	UnsupportedParameter: {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	PreviousNotFound:     {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 	RequestTimeout:       {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+
+	InvalidStreamID:       {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
+	WebSocketQueueFull:    {429, rateLimitError, "rate_limit_exceeded", rateLimitError, time.Second, false},
+	WebSocketLimitReached: {400, invalidRequest, "invalid_request", invalidRequest, 0, false},
 
 	BudgetExceeded: {402, noQuota, "payment_required", noBilling, 0, false},
 	CannotBePriced: {402, noQuota, "payment_required", noBilling, 0, false},

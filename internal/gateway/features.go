@@ -30,6 +30,9 @@ type Feature struct {
 	Apply func()
 	// Activate runs when the configuration before has stopped: what this one does not allow ends.
 	Activate func()
+	// Drain runs when the process exits, while the servers stop and before calls are interrupted.
+	// What the feature has open ends; Drain may wait for it until ctx ends.
+	Drain func(ctx context.Context)
 	// Keys are keys beside those of the configuration.
 	Keys KeySource
 	// About adds what a key may know of it.

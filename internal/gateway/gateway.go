@@ -214,6 +214,16 @@ func (g *Gateway) Subscribe() {
 // Stop activates the newer generation that has replaced this one. See [State.Exit] for a process that exits.
 func (g *Gateway) Stop() { g.state.stop(g.generation) }
 
+// Drain ends what the features have open, for a process that exits. It returns when that has ended,
+// or ctx has. Calls go on.
+func (g *Gateway) Drain(ctx context.Context) {
+	for _, f := range g.features {
+		if f.Drain != nil {
+			f.Drain(ctx)
+		}
+	}
+}
+
 // Close retires the generation. Calls under way go on; the reference to the State is released after
 // the last one. A Ready that waits for a start ends.
 func (g *Gateway) Close() {

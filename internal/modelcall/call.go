@@ -52,6 +52,17 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
 		return err
 	}
+	if err := look(ctx, c); err != nil {
+		return err
+	}
+	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
+		return err
+	}
+	return c.dispatch(ctx) // 400 422 429 502 503, a 4xx of a provider, or the answer
+}
+
+// look takes the steps that look at what is asked for, and take nothing of limits.
+func look(ctx context.Context, c *call) error {
 	if err := c.read(); err != nil { // 400 413 415 429: the body, its time and memory
 		return err
 	}
@@ -67,13 +78,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: guardrails
 		return err
 	}
-	if err := c.checkState(ctx); err != nil { // 400 403 503: hosted tools, stored state
-		return err
-	}
-	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
-		return err
-	}
-	return c.dispatch(ctx) // 400 422 429 502 503, a 4xx of a provider, or the answer
+	return c.checkState(ctx) // 400 403 503: hosted tools, stored state
 }
 
 func (c *call) enter() error {

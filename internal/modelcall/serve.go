@@ -32,6 +32,12 @@ func ServePath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, pa
 	return nil
 }
 
+// Check refuses a request that could not be a call, and answers none: no rate counts it, no
+// provider gets it and nothing is charged.
+func Check(d *Deps, q *request.Request, op *wire.Operation, api wire.API) error {
+	return look(q.HTTP.Context(), newCall(d, q, op, api))
+}
+
 // calls are used again. What may run late on other goroutines (a timer, the drain, the transport) has
 // the request or the attempt, which are not used again, and reads nothing of the call through them. A
 // stream has timers of its own: it is left to the collector, and so is a call that fails or panics.

@@ -58,6 +58,9 @@ type Route struct {
 	// Quiet requests leave no record when they fail, either, and a line in the log at debug only: pages
 	// of the console send them again and again.
 	Quiet bool
+	// Transport is how the request came, "" for one of HTTP; Connection is the id of the connection
+	// that has brought it with others.
+	Transport, Connection string
 }
 
 // IDs are the names of one request: RequestID (ours, x-request-id), GenerationID (ours, the

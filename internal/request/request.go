@@ -86,6 +86,8 @@ func Begin(d *Deps, w http.ResponseWriter, r *http.Request, caller Caller, route
 			User:            redact.Own(caller.User, caller.Secret),
 			Family:          route.Family,
 			Route:           route.Name,
+			Transport:       route.Transport,
+			Connection:      route.Connection,
 			UsageSource:     activity.UsageNone,
 		},
 	}

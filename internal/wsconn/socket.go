@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -18,6 +19,57 @@ type socket struct {
 	begun   time.Time
 	waiting atomic.Int64 // since when a Read waits, in nanoseconds since begun
 	lost    atomic.Bool  // a Read has failed
+
+	writes sync.Mutex // guards the following, and writing
+	holds  bool
+	held   []byte // what is to be written, while holds
+}
+
+// maxHeld bounds what is held for one write, in bytes.
+const maxHeld = 64 << 10
+
+var heldBuffers = sync.Pool{New: func() any { b := make([]byte, 0, maxHeld); return &b }}
+
+// hold keeps what is written until flush, so that many small frames are one packet.
+func (s *socket) hold() {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	s.holds = true
+}
+
+// flush writes what was held.
+func (s *socket) flush() error {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	s.holds = false
+	return s.writeHeld()
+}
+
+func (s *socket) Write(p []byte) (int, error) {
+	s.writes.Lock()
+	defer s.writes.Unlock()
+	if s.holds && len(s.held)+len(p) <= maxHeld {
+		if s.held == nil {
+			s.held = (*heldBuffers.Get().(*[]byte))[:0]
+		}
+		s.held = append(s.held, p...)
+		return len(p), nil
+	}
+	if err := s.writeHeld(); err != nil {
+		return 0, err
+	}
+	return s.Conn.Write(p)
+}
+
+func (s *socket) writeHeld() error {
+	if s.held == nil {
+		return nil
+	}
+	held := s.held
+	s.held = nil
+	_, err := s.Conn.Write(held)
+	heldBuffers.Put(&held)
+	return err
 }
 
 // now is the time in nanoseconds since begun.

@@ -84,15 +84,20 @@ type Conn struct {
 // It does not look at the Origin. The connection is the caller's from then on, who may return from
 // the request's handler.
 func Accept(w http.ResponseWriter, r *http.Request, subprotocol string) (*Conn, error) {
+	return accept(w, r, []string{subprotocol}, MaxMessage)
+}
+
+// accept is Accept with a limit of messages in bytes.
+func accept(w http.ResponseWriter, r *http.Request, subprotocols []string, limit int64) (*Conn, error) {
 	taken := &hijacker{ResponseWriter: w}
 	ws, err := websocket.Accept(taken, r, &websocket.AcceptOptions{
-		Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled,
+		Subprotocols: subprotocols, CompressionMode: websocket.CompressionDisabled,
 		InsecureSkipVerify: true, // of the Origin: the caller's rule is stricter
 	})
 	if err != nil {
 		return nil, err
 	}
-	ws.SetReadLimit(MaxMessage)
+	ws.SetReadLimit(limit)
 	c := &Conn{ws: ws, socket: taken.socket}
 	c.mu.Lock()
 	defer c.mu.Unlock()

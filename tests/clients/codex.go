@@ -29,6 +29,7 @@ func codex(p programs) client {
 		programText = `const r = await tools.exec_command({cmd: "cat fruit.txt"}); text(r.output)`
 		program     = "use exec " + programText
 	)
+	overSocket := []string{"-c", `model_provider="openai"`, "--disable", "multi_agent"}
 	functions := []string{`"type":"function"`, `"name":"exec_command"`}
 	namespace := append(slices.Clone(functions), `"type":"namespace"`)
 	custom := []string{`"type":"custom"`, `"type":"tool_search"`}
@@ -85,7 +86,21 @@ bearer_token_env_var = "GATEWAY_API_KEY"
 			{name: "tools-in-input", model: "fake/gpt-6.1-sol-agent", prompt: program, says: fruit, calls: 2, carries: inInput},
 			{name: "websocket", model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1,
 				// It asks for an upgrade first, and continues without one after a 426.
-				options: []string{"-c", `model_provider="openai"`, "--disable", "multi_agent"}, most: 2, within: 5 * time.Second},
+				options: overSocket, most: 2, within: 5 * time.Second},
+			// One connection, and nothing else: no POST and no second handshake.
+			{name: "socket-text", model: "fake/agent", prompt: "say pineapple", says: "You said: say pineapple", calls: 1, most: 1,
+				options: overSocket, within: 5 * time.Second},
+			{name: "socket-tool", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, most: 1, costs: true,
+				options: overSocket, carries: append(slices.Clone(functions), `"role":"developer"`), within: 5 * time.Second},
+			{name: "socket-translated-tool", key: budget, model: "chatonly/agent", prompt: shell, says: fruit, calls: 2, most: 1, costs: true,
+				options: overSocket, within: 5 * time.Second},
+			{name: "socket-messages-tool", key: budget, model: "claude/agent", prompt: shell, says: fruit, calls: 2, most: 1, costs: true,
+				options: overSocket, within: 5 * time.Second},
+			{name: "socket-custom-tool", model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, most: 1,
+				options: overSocket, carries: custom[:1], within: 5 * time.Second},
+			// A refusal that no repetition can change is told once.
+			{name: "socket-budget-used-up", key: spent, model: "fake/agent", prompt: "say pineapple",
+				fails: []string{"budget"}, most: 1, options: overSocket, within: 5 * time.Second},
 
 			{name: "budget-tool", key: budget, model: "fake/agent", prompt: shell, says: fruit, calls: 2, costs: true, carries: namespace},
 			{name: "budget-custom-tool", key: budget, model: "fake/gpt-5.5-agent", prompt: patch, says: "M fruit.txt", calls: 2, costs: true, carries: custom},

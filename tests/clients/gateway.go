@@ -27,13 +27,14 @@ const logTimeout = 30 * time.Second
 var models = []string{"agent", "gpt-5.5-agent", "gpt-6.1-sol-agent"}
 
 // caddyfile takes the port, the blocks of the keys, the fake provider's origin, its models, the
-// catalog, the access log, and the port of a VNC server.
+// catalog, the access log, the port of a VNC server, and more options.
 const caddyfile = `{
 	admin off
 	skip_install_trust
 	persist_config off
 	grace_period 5s
 	gatehouse {
+%[8]s
 		key reader {
 			secret {env.CLIENTS_READER_KEY}
 			scopes activity:read workstations:manage
@@ -139,7 +140,10 @@ type gateway struct {
 }
 
 // startGateway returns when the gateway answers.
-func startGateway(ctx context.Context, caddy, dir string, keys []key, desk *desk) (*gateway, error) {
+func startGateway(ctx context.Context, caddy, dir string, keys []key, desk *desk, options string) (*gateway, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	ports, err := process.FreePorts(1)
 	if err != nil {
 		return nil, err
@@ -163,7 +167,7 @@ func startGateway(ctx context.Context, caddy, dir string, keys []key, desk *desk
 	upstream, cancel := context.WithCancel(context.Background())
 	g.stopUpstream = cancel
 	go func() { _ = g.upstream.Serve(upstream, l) }() // if it fails, every scenario does
-	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log, desk.port())
+	text := fmt.Sprintf(caddyfile, ports[0], blocks.String(), "http://"+l.Addr().String(), strings.Join(models, " "), catalog, g.log, desk.port(), options)
 	env := []string{"CLIENTS_READER_KEY=" + g.reader, "CLIENTS_PROVIDER_KEY=" + process.Secret(), "CLIENTS_DESKTOP_PASSWORD=" + desk.password()}
 	ready := func() error { _, err := g.rows(ctx, "reader"); return err }
 	if g.Process, err = process.StartCaddy(ctx, caddy, dir, text, env, ready); err != nil {

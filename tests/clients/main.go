@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command clients drives real coding clients through a built gateway: Codex, opencode and a program
-// of the OpenAI Agents SDK; and, as they are, the programs of docs/agents.md. Some fill in a form on a real
-// desktop, whose VNC server (Xtigervnc) must be installed.
+// of the OpenAI Agents SDK; and, as they are, the programs of docs/agents.md. Some fill in a form
+// on a real desktop, whose VNC server (Xtigervnc) must be installed.
 //
 //	go run ./tests/clients -caddy ./caddy -codex PATH -opencode PATH -python PYTHON [-only REGEXP] [-results FILE] [-v]
 //
@@ -71,11 +71,13 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 	clients := slices.DeleteFunc(clientsOf(o.programs), func(c client) bool { return c.more != o.more })
 	var keys []key
 	var shown *desk
+	sockets := false
 	for i := range clients {
 		c := &clients[i]
 		c.choose(o.Only)
 		for _, s := range c.scenarios {
 			keys = append(keys, s.gatewayKey(c.name))
+			sockets = sockets || s.sockets()
 			if s.desktop() && shown == nil && c.missing == "" {
 				if shown, err = openDesk(dir); err != nil {
 					return false, err
@@ -84,17 +86,26 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 			}
 		}
 	}
-	g, err := startGateway(ctx, o.Caddy, dir, keys, shown)
+	g, err := startGateway(ctx, o.Caddy, dir, keys, shown, "")
 	if err != nil {
 		return false, err
 	}
 	defer g.stop()
+	all := []*gateway{g}
+	if sockets {
+		with, err := startGateway(ctx, o.Caddy, filepath.Join(dir, "sockets"), keys, shown, "responses_websocket")
+		if err != nil {
+			return false, err
+		}
+		defer with.stop()
+		all = append(all, with)
+	}
 	ok = true
 	for _, c := range clients {
 		if len(c.scenarios) == 0 {
 			continue
 		}
-		r := o.drive(ctx, c, g, filepath.Join(dir, c.name))
+		r := o.drive(ctx, c, all, filepath.Join(dir, c.name))
 		if err := r.Report(o.Results); err != nil {
 			return false, err
 		}
@@ -103,14 +114,16 @@ func (o options) run(ctx context.Context) (ok bool, err error) {
 			return false, ctx.Err()
 		}
 	}
-	if !ok {
-		g.ShowLog(os.Stdout)
+	for _, g := range all {
+		if !ok {
+			g.ShowLog(os.Stdout)
+		}
 	}
 	return ok, nil
 }
 
-// drive runs the scenarios of c one after another.
-func (o options) drive(ctx context.Context, c client, g *gateway, dir string) *process.Result {
+// drive runs the scenarios of c one after another. The last gateway serves WebSockets.
+func (o options) drive(ctx context.Context, c client, all []*gateway, dir string) *process.Result {
 	began := time.Now()
 	r := process.NewResult("client " + c.name + "-" + c.version)
 	defer func() { r.Took = time.Since(began) }()
@@ -119,7 +132,10 @@ func (o options) drive(ctx context.Context, c client, g *gateway, dir string) *p
 		return r
 	}
 	for _, s := range c.scenarios {
-		before := r.Failed
+		before, g := r.Failed, all[0]
+		if s.sockets() {
+			g = all[len(all)-1]
+		}
 		seen, err := g.observe(ctx, c, s, filepath.Join(dir, s.name))
 		if err == nil {
 			s.judge(r, seen)

@@ -53,6 +53,9 @@ var spent = []string{"budget 1 tokens/day"}
 // mcp reports whether the client has an MCP server.
 func (s scenario) mcp() bool { return strings.HasPrefix(s.name, "mcp-") }
 
+// sockets reports whether the gateway serves Responses over WebSockets.
+func (s scenario) sockets() bool { return strings.HasPrefix(s.name, "socket-") }
+
 // desktop reports whether the client fills in the form on the desktop.
 func (s scenario) desktop() bool { return strings.HasSuffix(s.name, "desktop") }
 

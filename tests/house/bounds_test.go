@@ -29,7 +29,7 @@ var bounds = map[string]int{
 }
 
 // composers put the others together: they import what they need.
-var composers = []string{"internal/gateway", "internal/features/cluster", "caddymodule", "caddymodule/admin", "caddymodule/core", "caddymodule/identity",
+var composers = []string{"internal/gateway", "internal/features/cluster", "caddymodule", "caddymodule/core", "caddymodule/identity",
 	"caddymodule/mcp"}
 
 // shrink rewrites the lists of exceptions: figures fall to what the code has, and rows of what is

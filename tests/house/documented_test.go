@@ -85,11 +85,11 @@ func TestLinksOfTheDocumentationLeadSomewhere(t *testing.T) {
 // configured are the folders of options.
 var configured = []string{
 	"caddymodule/agents", "caddymodule/cluster", "caddymodule/core", "caddymodule/identity", "caddymodule/mcp", "caddymodule/recordings",
-	"caddymodule/runtimekeys", "handlers",
+	"caddymodule/runtimekeys", "caddymodule/sockets", "handlers",
 }
 
 // notOptions are structs of these packages that no configuration has.
-var notOptions = []string{"Build", "Duration", "Operation", "Operator", "Request", "Route", "Transports"}
+var notOptions = []string{"Build", "Duration", "Operation", "Operator", "Request", "Route", "Transports", "Turn"}
 
 // The configuration's structs are its reference manual.
 func TestConfigurationFieldsAreDocumented(t *testing.T) {

@@ -16,7 +16,7 @@ func TestEveryEndpointIsAModule(t *testing.T) {
 		"embedding_models", "embeddings", "gemini", "generation", "image_edits", "image_models", "images",
 		"input_tokens", "key", "keys", "limits", "managed_settings", "mcp", "mcp_servers", "messages", "model_count",
 		"model_endpoints", "models", "moderations", "oauth", "providers", "recordings", "rerank", "responses",
-		"router_images", "screen", "sessions", "speech", "stored_responses", "telemetry", "transcriptions", "translations",
+		"responses_websocket", "router_images", "screen", "sessions", "speech", "stored_responses", "telemetry", "transcriptions", "translations",
 		"vnc_socket", "vnc_url", "workstations",
 	}
 	var names []string

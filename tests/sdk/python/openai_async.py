@@ -26,6 +26,18 @@ def ask(text):
 
 
 @case()
+def responses_over_a_websocket():
+    async def fn(client):
+        async with client.responses.connect() as connection:
+            await connection.response.create(model=MODEL, input="over a websocket", stream=True)
+            async for event in connection:
+                if event.type == "response.completed":
+                    return event.response
+
+    equal(run(fn).output_text, echo("over a websocket"), "text")
+
+
+@case()
 def the_procedure():
     async def fn(client):
         model = pick([m.id async for m in client.models.list()])

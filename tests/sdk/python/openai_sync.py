@@ -355,6 +355,54 @@ def responses_stream_with_the_helper():
     equal(final.model, MODEL, "model")
 
 
+def told(connection, text, **members):
+    """Asks for a response over a WebSocket, and returns its events."""
+    message = {"type": "message", "role": "user", "content": text}
+    connection.response.create(model=MODEL, input=[message], store=False, **members)
+    events = []
+    for event in connection:
+        events.append(event)
+        if event.type in ("response.completed", "response.failed", "response.incomplete", "error"):
+            return events
+
+
+@case()
+def responses_over_a_websocket():
+    with gateway.responses.connect() as connection:
+        events = told(connection, "a b c")
+        equal(events[0].type, "response.created", "first event")
+        first = events[-1].response
+        equal(first.output_text, echo("a b c"), "text")
+        equal(first.model, MODEL, "model")
+        row = contract.get("/api/v1/activity").json()["data"][0]
+        equal((row["model"], row["status"], row["transport"]), (MODEL, 200, "websocket"), "row")
+        # What was said before is known, though nobody stores it.
+        second = told(connection, "d", previous_response_id=first.id)[-1].response
+        equal(second.output_text, echo("d"), "text")
+        if TARGET != "test":
+            assert "a b c" in contract.upstream('"d"')[-1]["body"], "the conversation is not sent"
+        # A refusal is an event, and the connection goes on.
+        lost = told(connection, "e", previous_response_id=first.id)[-1]
+        equal((lost.type, lost.status, lost.error.code), ("error", 400, "previous_response_not_found"), "refusal")
+        equal(told(connection, "f")[-1].response.output_text, echo("f"), "text")
+        # A warm-up is not sent, and its input belongs to the next response.
+        warm = told(connection, "g", generate=False)[-1].response
+        equal((warm.status, warm.output, warm.usage.total_tokens), ("completed", [], 0), "warm-up")
+        last = told(connection, "h", previous_response_id=warm.id)[-1].response
+        equal(last.output_text, echo("h"), "text")
+
+
+@case()
+def a_websocket_of_a_wrong_key_is_401():
+    try:
+        client("gh-" + "x" * 43).responses.connect().enter()
+    except Exception as e:
+        equal(e.response.status_code, 401, "status")
+        equal(json.loads(e.response.body)["error"]["code"], "invalid_api_key", "code")
+        return
+    raise AssertionError("it opens")
+
+
 @case()
 def a_wrong_key_is_401():
     e = raises(openai.AuthenticationError, client("gh-" + "x" * 43).models.list, 401)

@@ -33,6 +33,7 @@ const caddyfile = `{
 		protocols h1 h2
 	}
 	gatehouse {
+		responses_websocket
 		key caller {
 			secret {env.SDK_CALLER_KEY}
 			scopes chat:write models:read mcp:call

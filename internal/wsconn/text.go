@@ -1,0 +1,80 @@
+package wsconn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// ErrBinary is returned for a message that is not text.
+var ErrBinary = errors.New("a binary message instead of a text one")
+
+// Text is a WebSocket of text messages of any length, such as events in JSON. Next is for one
+// goroutine at a time; all other methods are safe for concurrent use.
+type Text struct {
+	conn  *Conn
+	write time.Duration
+
+	sending sync.Mutex // held by Send
+}
+
+// AcceptText is Accept for text messages without a subprotocol. A message of more than limit bytes
+// must be refused by who reads it; one that is longer by far ends the connection. A Send may take
+// as long as write.
+func AcceptText(w http.ResponseWriter, r *http.Request, limit int64, write time.Duration) (*Text, error) {
+	conn, err := accept(w, r, nil, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{conn: conn, write: write}, nil
+}
+
+// Next waits for the next message. It must be read to its end before the next Next. The errors are
+// those of Conn.Read, and [ErrBinary].
+func (t *Text) Next() (io.Reader, error) {
+	kind, message, err := t.conn.ws.Reader(context.Background())
+	if err != nil {
+		return nil, t.conn.readError(err)
+	}
+	if kind != websocket.MessageText {
+		return nil, ErrBinary
+	}
+	return message, nil
+}
+
+// Send sends messages, together in as few packets as possible. After an error the connection can
+// only be closed.
+func (t *Text) Send(messages ...[]byte) error {
+	t.sending.Lock()
+	defer t.sending.Unlock()
+	c := t.conn
+	if err := c.SetWriteDeadline(time.Now().Add(t.write)); err != nil {
+		return err
+	}
+	if err := c.beginWrite(); err != nil {
+		return err
+	}
+	defer c.endWrite()
+	c.socket.hold()
+	var err error
+	for _, m := range messages {
+		if err = c.ws.Write(context.Background(), websocket.MessageText, m); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, c.socket.flush())
+}
+
+// SetReadDeadline is that of Conn.
+func (t *Text) SetReadDeadline(at time.Time) error { return t.conn.SetReadDeadline(at) }
+
+// Hangup is that of Conn.
+func (t *Text) Hangup(code int, reason string) { t.conn.Hangup(code, reason) }
+
+// Close is that of Conn.
+func (t *Text) Close() { _ = t.conn.Close() } // it may be closed already
