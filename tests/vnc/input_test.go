@@ -165,6 +165,29 @@ func TestCoordinatesBelongToOneClient(t *testing.T) {
 	}
 }
 
+func TestInputNeedsTheScopeTheTenantAndControl(t *testing.T) {
+	h := harness.StartVNC(t, harness.Setup{VNC: "automation view\nworkstation card {\ntest_card\n}\n"})
+	const click = `{"action":"left_click"}`
+	for _, c := range []struct {
+		key    string
+		body   string
+		status int
+		code   string
+	}{
+		{"agent", click, 403, "automation_off"},
+		{"desk", click, 403, "insufficient_scope"},
+		{"agent", `{"action":"fly"}`, 400, "invalid_value"},
+		{"agent", `{"actions":[]}`, 400, "missing_required_parameter"},
+		{"agent", `[]`, 400, "invalid_json"},
+	} {
+		a := h.Client.Post(inputPath, c.key, c.body)
+		harness.WantRefusal(t, inputPath, a, c.status, c.code)
+		if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "code") != c.code {
+			t.Errorf("%s: the row is %v", c.code, row)
+		}
+	}
+}
+
 func TestWhatAnAgentTypesIsNowhere(t *testing.T) {
 	const marker = "hunter2secret"
 	c, address := keepingCard(t)
