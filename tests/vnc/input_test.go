@@ -135,7 +135,7 @@ func TestAnAgentActsOnADesktop(t *testing.T) {
 func TestCoordinatesBelongToOneClient(t *testing.T) {
 	c, address := keepingCard(t)
 	h := harness.StartVNC(t, harness.Setup{Keys: toolsKeys, Options: "mcp desktops {\ndesktops\n}\n", VNC: "automation control\nworkstation card " + address + "\n"})
-	small := h.Client.Want(200, "GET", cardShot+"?max_width=320", "full", "")
+	small := h.Client.Want(200, "GET", cardShot+"?max_width=320&max_ms=0", "full", "")
 	if space := small.Header.Get("Gatehouse-Space"); space != "320x180" {
 		t.Fatalf("the other client's picture is %s", space)
 	}
@@ -150,7 +150,7 @@ func TestCoordinatesBelongToOneClient(t *testing.T) {
 		}
 	}
 	for _, place := range []string{`"coordinate":[500,60]`, `"coordinate":[125,15],"space":{"width":320,"height":180}`} {
-		if a := useTool(t, h, "full", "act", `{"desktop":"card","action":"mouse_move",`+place+`}`); a.Result.IsError {
+		if a := useTool(t, h, "full", "act", `{"desktop":"card","action":"mouse_move",`+place+`,"screenshot":{"max_ms":0}}`); a.Result.IsError {
 			t.Errorf("%+v", a)
 		}
 	}
