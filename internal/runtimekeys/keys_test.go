@@ -62,40 +62,6 @@ func TestAKeyExpires(t *testing.T) {
 	}
 }
 
-func TestKeysSurviveARestart(t *testing.T) {
-	dir := t.TempDir()
-	st := openStore(t, dir)
-	s, _ := open(t, runtimekeys.NewTable(st))
-	b := block(nil)
-	body := `{"name":"one","limit":1.5,"limit_reset":"daily","creator_user_id":"u","external":{"user":"x"},"models":["a/*"],"metadata":{"team":"blue"}}`
-	kept, old := create(t, s, b, body)
-	gone, lost := create(t, s, b, `{"name":"two"}`)
-	if _, err := s.Delete(t.Context(), acme, gone.Hash()); err != nil {
-		t.Fatal(err)
-	}
-	kept, fresh, err := s.Rotate(t.Context(), acme, kept.Hash(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s, _ = open(t, runtimekeys.NewTable(openStore(t, dir)))
-	found, err := s.Get(acme, kept.Hash())
-	if err != nil || !reflect.DeepEqual(found.Record, kept.Record) {
-		t.Errorf("%+v, %v; want %+v", found, err, kept)
-	}
-	for secret, want := range map[string]bool{old: true, fresh: true, lost: false} {
-		if opens(s, b, secret, noon) != want {
-			t.Errorf("after the restart: %t", !want)
-		}
-	}
-	later, _ := create(t, s, b, `{"name":"three"}`)
-	if later.Seq <= kept.Seq {
-		t.Errorf("the new key has the number %d, the old one %d", later.Seq, kept.Seq)
-	}
-}
-
 func TestAChangeThatIsNotKeptChangesNothing(t *testing.T) {
 	table := new(memory)
 	s, _ := open(t, table)

@@ -72,13 +72,3 @@ func TestCallsAreFoundByTheirEndUserAndApp(t *testing.T) {
 		t.Errorf("the generation has %v", harness.At(v, "data", "external_user"))
 	}
 }
-
-func TestAnOptionKeepsEndUsersOutOfRows(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Options: "activity {\n\t\tno_end_user\n\t}\n"})
-	if a := h.Client.Post(harness.ChatV1, "full", harness.Chat("fake/echo", `,"user":"ada"`)); a.Status != 200 {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	if got := column(t, h.Client.Get("/api/v1/activity", "full"), "end_user"); !slices.Equal(got, []string{"<nil>"}) {
-		t.Errorf("end users %q", got)
-	}
-}

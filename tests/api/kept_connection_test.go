@@ -40,15 +40,6 @@ func rawProvider(t *testing.T, connection func(n int, conn net.Conn)) (block str
 	return "provider raw {\nbase_url http://" + listener.Addr().String() + "/v1\nmodels m\n}\n", listener
 }
 
-// completed reads one request and answers it.
-func completed(conn net.Conn, from *bufio.Reader) bool {
-	if !readRequest(from) {
-		return false
-	}
-	_, err := fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(completionOf3), completionOf3)
-	return err == nil
-}
-
 func readRequest(from *bufio.Reader) bool {
 	r, err := http.ReadRequest(from)
 	if err != nil {

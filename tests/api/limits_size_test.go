@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/faults"
-	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -74,27 +73,6 @@ func TestABodyAboveItsModelsLimitIsRefused(t *testing.T) {
 		}
 		if n := len(h.Provider.Fake.Requests()); n != 0 {
 			t.Errorf("%s: %d calls reached the provider", name, n)
-		}
-	}
-}
-
-func TestAProvidersOneNameForTheOutputLimitIsUsed(t *testing.T) {
-	h := harness.Start(t, harness.Setup{Providers: "provider fake {\nbase_url PROVIDER/v1\napi_key {env.PROVIDER_KEY}\nmodels *\ndiscover off\nmax_tokens_field max_tokens\n}"})
-	for said, want := range map[string]string{
-		`,"max_completion_tokens":9`:                `"max_tokens":9`,
-		`,"max_tokens":9`:                           `"max_tokens":9`,
-		`,"max_tokens":9,"max_completion_tokens":8`: `"max_tokens":9`,
-		`,"max_completion_tokens":null`:             `"max_completion_tokens":null`,
-		``:                                          `"messages"`,
-	} {
-		h.Provider.Fake.Reset()
-		if a := h.Client.Post(harness.ChatV1, "full", `{"model":"fake/echo","messages":[{"role":"user","content":"a"}]`+said+`}`); a.Status != 200 {
-			t.Errorf("%s: %d %s", said, a.Status, a.Body)
-			continue
-		}
-		sent := string(h.Provider.Request(0).Body)
-		if !strings.Contains(sent, want) || jsontest.Has(t, sent, `{"max_completion_tokens":8}`) || jsontest.Has(t, sent, `{"max_completion_tokens":9}`) {
-			t.Errorf("%s: the provider got %s", said, sent)
 		}
 	}
 }

@@ -133,12 +133,12 @@ func oddModel(behaviour string) string {
 	return "fake/" + behaviour
 }
 
-// isHuge reports whether the answers of a behaviour are so long that each takes a second under the race
-// detector.
+// isHuge reports whether the answers of a behaviour are so long that each takes a second under the
+// race detector.
 func isHuge(behaviour string) bool { return strings.HasPrefix(behaviour, "huge") }
 
-// translatedPaths are the kinds of stream at a provider of another API. Of long answers one is enough:
-// the others are made of it as in a call that is not translated.
+// translatedPaths are the kinds of stream at a provider of another API. Of long answers one is
+// enough: the others are made of it as in a call that is not translated.
 func translatedPaths(behaviour string) []string {
 	if isHuge(behaviour) {
 		return modelPaths[:1]

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"io"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,19 +207,5 @@ func TestAProviderThatFallsSilentEndsTheStreamWithAnError(t *testing.T) {
 			t.Errorf("%s: row %v", path, row)
 		}
 		h.Provider.Wait(func(list []faults.Request) bool { return len(list) == i+1 && list[i].ClientGone })
-	}
-}
-
-func TestCoalescedEventsAllArrive(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, path := range modelPaths {
-		s := h.Client.Open(h.Client.Request(path, "full", harness.Body(path, "fake/burst-2000", harness.Streaming)))
-		text, err := io.ReadAll(s.Response.Body)
-		if err != nil || strings.Count(string(text), `"word "`) != 2000 {
-			t.Errorf("%s: %d words, %v", path, strings.Count(string(text), `"word "`), err)
-		}
-		if row := h.Records.Row(s.Response.Header.Get("X-Request-Id")); harness.At(row, "completion_tokens") != harness.Number("2000") || harness.At(row, "status") != harness.Number(strconv.Itoa(http.StatusOK)) {
-			t.Errorf("%s: row %v", path, row)
-		}
 	}
 }

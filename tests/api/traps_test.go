@@ -82,25 +82,6 @@ func TestTrap02OwnRefusalsAreNever5xxNorRetriedOtherwise(t *testing.T) {
 	}
 }
 
-func TestTrap06AWholeResultHasItsFingerprintAndNoForbiddenNull(t *testing.T) {
-	h := harness.Start(t, harness.Setup{})
-	for _, model := range []string{"fake/sloppy", "fake/null-fields", "fake/no-usage", "fake/echo", "router/sloppy"} {
-		body := harness.Parse(t, h.Client.Post(harness.ChatRouter, "full", harness.Chat(model, "")).Body)
-		message := harness.At(body, "choices", 0, "message")
-		if !harness.Has(body, "system_fingerprint") || null(body, "usage") || null(message, "tool_calls") || harness.At(message, "role") != "assistant" {
-			t.Errorf("%s: %v", model, body)
-		}
-		if harness.At(body, "object") != "chat.completion" || harness.At(body, "choices", 0, "index") != harness.Number("0") || !harness.Has(harness.At(body, "choices", 0), "finish_reason") {
-			t.Errorf("%s: %v", model, body)
-		}
-		if created, _ := harness.At(body, "created").(interface{ Int64() (int64, error) }); created == nil {
-			t.Errorf("%s: created %v", model, harness.At(body, "created"))
-		} else if _, err := created.Int64(); err != nil {
-			t.Errorf("%s: created %v is no integer", model, harness.At(body, "created"))
-		}
-	}
-}
-
 func TestTrap08OnlyTheBodyChoosesAStream(t *testing.T) {
 	h := harness.Start(t, harness.Setup{})
 	for _, path := range []string{harness.ChatV1, harness.ChatRouter, harness.ResponsesV1, harness.ResponsesRouter} {

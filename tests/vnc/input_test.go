@@ -135,7 +135,7 @@ func TestAnAgentActsOnADesktop(t *testing.T) {
 func TestCoordinatesBelongToOneClient(t *testing.T) {
 	c, address := keepingCard(t)
 	h := harness.StartVNC(t, harness.Setup{Keys: toolsKeys, Options: "mcp desktops {\ndesktops\n}\n", VNC: "automation control\nworkstation card " + address + "\n"})
-	small := h.Client.Want(200, "GET", cardShot+"?max_width=320", "full", "")
+	small := h.Client.Want(200, "GET", cardShot+"?max_width=320&max_ms=0", "full", "")
 	if space := small.Header.Get("Gatehouse-Space"); space != "320x180" {
 		t.Fatalf("the other client's picture is %s", space)
 	}
@@ -150,7 +150,7 @@ func TestCoordinatesBelongToOneClient(t *testing.T) {
 		}
 	}
 	for _, place := range []string{`"coordinate":[500,60]`, `"coordinate":[125,15],"space":{"width":320,"height":180}`} {
-		if a := useTool(t, h, "full", "act", `{"desktop":"card","action":"mouse_move",`+place+`}`); a.Result.IsError {
+		if a := useTool(t, h, "full", "act", `{"desktop":"card","action":"mouse_move",`+place+`,"screenshot":{"max_ms":0}}`); a.Result.IsError {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -162,6 +162,29 @@ func TestCoordinatesBelongToOneClient(t *testing.T) {
 		`{"action":"mouse_move","coordinate":[400,10],"space":{"width":320,"height":180}}`, `{"action":"mouse_move","coordinate":[4,1],"space":{"width":0,"height":180}}`,
 	} {
 		harness.WantRefusal(t, inputPath, h.Client.Post(inputPath, "full", body), 400, "invalid_value")
+	}
+}
+
+func TestInputNeedsTheScopeTheTenantAndControl(t *testing.T) {
+	h := harness.StartVNC(t, harness.Setup{VNC: "automation view\nworkstation card {\ntest_card\n}\n"})
+	const click = `{"action":"left_click"}`
+	for _, c := range []struct {
+		key    string
+		body   string
+		status int
+		code   string
+	}{
+		{"agent", click, 403, "automation_off"},
+		{"desk", click, 403, "insufficient_scope"},
+		{"agent", `{"action":"fly"}`, 400, "invalid_value"},
+		{"agent", `{"actions":[]}`, 400, "missing_required_parameter"},
+		{"agent", `[]`, 400, "invalid_json"},
+	} {
+		a := h.Client.Post(inputPath, c.key, c.body)
+		harness.WantRefusal(t, inputPath, a, c.status, c.code)
+		if row := h.Records.Row(a.Header.Get("X-Request-Id")); harness.At(row, "code") != c.code {
+			t.Errorf("%s: the row is %v", c.code, row)
+		}
 	}
 }
 

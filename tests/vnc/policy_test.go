@@ -2,7 +2,6 @@ package vnc
 
 import (
 	"bytes"
-	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
@@ -44,19 +43,4 @@ func wantMessages(h *harness.Gateway, what string, got [][]byte, want ...[]byte)
 	if !bytes.Equal(bytes.Join(got, nil), bytes.Join(want, nil)) {
 		h.T.Errorf("%s: the workstation got\n%v, want\n%v", what, got, want)
 	}
-}
-
-func TestVNCARelayedViewerDoesWhatThePolicyAllows(t *testing.T) {
-	d := harness.NewVNCServer(t, harness.NoSecurity)
-	h := harness.StartVNC(t, harness.Setup{VNC: d.As("one", "")})
-	all := [][]byte{pixelFormat, keyEvent, cutText, setSize}
-	wantMessages(h, "by default", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), all...)
-	wantMessages(h, "view only, as asked", arrived(h, d, h.VNC.Issue("connect", "one", `{"view_only":true}`), append(all, []byte{5, 1, 0, 9, 0, 9})...), pixelFormat)
-
-	h.Become(harness.Setup{VNC: "view_only\n" + d.As("one", "")})
-	wantMessages(h, "view only, by the rule", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), pixelFormat)
-	wantMessages(h, "not view only, as asked", arrived(h, d, h.VNC.Issue("connect", "one", `{"view_only":false}`), all...), all...)
-
-	h.Become(harness.Setup{VNC: "fixed_size\nclipboard_in off\n" + d.As("one", "")})
-	wantMessages(h, "fixed size, no clipboard", arrived(h, d, h.VNC.Issue("connect", "one", ""), all...), pixelFormat, keyEvent)
 }

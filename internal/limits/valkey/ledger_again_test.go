@@ -20,8 +20,10 @@ import (
 // settlement, and the call is charged as reserved. When the gateway is back, what it says again puts
 // the charge right in the engine and in the book.
 func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
+	t.Parallel() // it waits for the end of a lease
 	for _, said := range []string{"by the gateway", "by another", "twice, as the answer is lost"} {
 		t.Run(said, func(t *testing.T) {
+			t.Parallel()
 			engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
 			way := enginetest.NewProxy(t, engine.Addr)
 			db, writers := openBook(t, "a", "b")
@@ -70,6 +72,7 @@ func TestASettlementThatIsSaidAgainPutsACrashRight(t *testing.T) {
 // a failover, before the gateway goes on: to the engine the call was never charged, and the book must
 // not have both.
 func TestAReapThatIsLostIsTakenBackInTheBook(t *testing.T) {
+	t.Parallel() // it waits for the end of a lease
 	engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
 	way := enginetest.NewProxy(t, engine.Addr)
 	db, writers := openBook(t, "a", "b")
@@ -144,6 +147,7 @@ func TestReapingDoesNotWaitForAPostgreSQLThatHangs(t *testing.T) {
 // More settlements of a dead gateway than are read at once are all said again, also those of one moment.
 // Without a failover in the last minutes none is.
 func TestManySettlementsOfADeadGatewayAreSaidAgain(t *testing.T) {
+	t.Parallel() // it waits for the end of a lease
 	for _, failover := range []bool{true, false} {
 		db, writers := openBook(t, "dead")
 		clock, key := enginetest.NewClock(time.Now()), keyA(t)

@@ -62,6 +62,7 @@ func dying(t *testing.T, addr, name string, c valkey.LedgerConfig) gateway {
 // A gateway that was cut off while the engine lost everything says nothing again that the book has, and
 // leaves nothing out that only it knows: whether it comes back to the same engine or to another.
 func TestAGatewayThatMissedALossOfAllDataIsCountedOnce(t *testing.T) {
+	t.Parallel() // it waits for the end of a lease
 	for _, failover := range []bool{false, true} {
 		engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
 		way := enginetest.NewProxy(t, engine.Addr)

@@ -51,6 +51,7 @@ func restored(all ...gateway) (n uint64) {
 // these settlements. The others say them again from the book: neither is one missing, nor is a call
 // charged as reserved on top. An engine that comes back with nothing gets them with the balances, once.
 func TestWhatADeadGatewayHasSettledIsSaidAgain(t *testing.T) {
+	t.Parallel() // it waits for the end of a lease
 	for _, tt := range []struct {
 		name     string
 		restarts bool // the gateway does, soon
@@ -63,6 +64,7 @@ func TestWhatADeadGatewayHasSettledIsSaidAgain(t *testing.T) {
 		{name: "an engine that was emptied", emptied: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			engine, key := enginetest.Redis(t, "dbfilename", "dump.rdb"), keyA(t)
 			way := enginetest.NewProxy(t, engine.Addr)
 			db, writers := openBook(t, "a", "b", "a2")
