@@ -112,6 +112,9 @@ func SecretsOf(rules string) (*Detector, error) {
 // Running returns how many rules for secrets the first scanner of a matcher runs.
 func Running(m *Matcher) int { return len(m.scanners[0].(*secretScanner).running) }
 
+// Kept returns how many bytes of the text the first scanner of a matcher, one of secrets, keeps.
+func Kept(m *Matcher) int { return len(m.scanners[0].(*secretScanner).text) }
+
 // Literals returns the literals that begin the matches of an expression.
 func Literals(pattern string) []string {
 	re, err := syntax.Parse(pattern, syntax.Perl)

@@ -10,8 +10,10 @@ import (
 const maxWaiting = 512
 
 // machine runs a program over a text that comes in pieces, one character at a time. It always knows
-// where the earliest match that may still come would begin. Package regexp cannot report that, so
-// it cannot be used for streams.
+// where the earliest match that may still come would begin. Package regexp cannot report that. With
+// a second expression, of all beginnings of matches, it finds and holds back the same in a stream,
+// but reads what is held again with each piece: that took 2 to 80 times as long. For secrets it
+// also does not know where the group to report begins in each possible match.
 //
 // It is the simulation that regexp itself falls back on (Pike's, with Perl's order of preference),
 // with one difference. Once a match is found, the search for the next one begins at its end, while

@@ -12,9 +12,6 @@ const (
 	// 8,192 bits has 6,400. Some are found that are longer, at most twice as long.
 	maxSecret = 8192
 
-	// maxBytes is how much is kept of a text while a secret may still end, in bytes.
-	maxBytes = utf8.UTFMax * (2*maxSecret + maxPrefix)
-
 	// maxPrefix is how many characters of a name may come before the keyword of a rule. Allowlists
 	// look at them.
 	maxPrefix = 50
@@ -134,9 +131,7 @@ func (s *secretScanner) read(text string) {
 			s.skip(text[i:])
 			return
 		}
-		if s.text = utf8.AppendRune(s.text, r); len(s.text) >= 2*maxBytes {
-			s.text = s.text[:copy(s.text, s.text[len(s.text)-maxBytes:])]
-		}
+		s.text = utf8.AppendRune(s.text, r)
 		s.pos++
 		s.step(r, s.pos-1)
 		if s.pos%maxSecret == 0 {
@@ -255,11 +250,14 @@ func (s *secretScanner) step(r rune, pos int) {
 	}
 }
 
-// drop ends the matches that began before a position.
+// drop ends the matches that began before a position, and forgets their text.
 func (s *secretScanner) drop(pos int) {
 	for n := len(s.running) - 1; n >= 0; n-- {
-		m := s.machines[s.running[n]]
+		i := s.running[n]
+		s.settle(i, -1)
+		m := s.machines[i]
 		m.live = slices.DeleteFunc(m.live, func(t thread) bool { return t.start < pos })
 		s.stop(n)
 	}
+	s.text = s.text[:copy(s.text, s.text[s.index(max(0, pos-maxPrefix)):])]
 }

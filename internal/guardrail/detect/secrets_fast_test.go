@@ -90,3 +90,8 @@ func TestLookaheadsStartOverWhenTheirMemoryIsFull(t *testing.T) {
 func TestLettersThatFoldToASCIIBeginSecrets(t *testing.T) {
 	finds(t, must(detect.Secrets()), "my \u017fecret = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"", "my \u212aey = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"", "my to\u212aen = \"⟦8f3bKq2LmZx91Rtw5Vy7⟧\"")
 }
+
+func TestLettersOutsideASCIIAreTakenApart(t *testing.T) {
+	finds(t, must(detect.SecretsOf(rule(`key=([é-ü][a-z]{3})`, ""))), "a key=⟦éabc⟧", "a key=東abc", "a key=xabc")
+	finds(t, must(detect.SecretsOf(rule(`key=([^a]b)`, ""))), "a key=⟦東b⟧", "a key=ab")
+}

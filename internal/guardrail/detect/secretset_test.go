@@ -134,6 +134,19 @@ func TestLongSecretsAreFoundWhole(t *testing.T) {
 	}
 }
 
+// A match that never ends keeps what two of the longest secrets have, and the name before.
+func TestTheTextThatIsKeptIsBounded(t *testing.T) {
+	m := detect.NewMatcher(redacting(usualWindow, must(detect.SecretsOf(rule(`(?s)BEGIN(.*?)END`, `keywords = ["word"]`)))).rules, usualWindow)
+	for _, piece := range []string{"a text without it, and more; ", "BEGIN é", "é and so on, ééé"} {
+		for range 10_000 {
+			m.Scan(piece)
+			if got := detect.Kept(m); got > 4*(2*8192+50) {
+				t.Fatalf("%d bytes are kept", got)
+			}
+		}
+	}
+}
+
 // What was a secret stays one when its match grows, although a list allows the longer one.
 func TestASecretThatGrowsStaysOne(t *testing.T) {
 	finds(t, must(detect.SecretsOf(rule("key=([a-z]{3,})", "[[rules.allowlists]]\nstopwords = [\"cdx\"]"))), "key=⟦abcdxyz⟧ y", "key=⟦abcx⟧")
