@@ -11,7 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 )
 
 // AuthorizationServer lets people sign in to programs, such as Claude Code: the gateway is their
@@ -70,7 +70,7 @@ func (o *AuthorizationServer) readManaged(d *caddyfile.Dispenser) error {
 }
 
 // buildAuthorizationServer checks the block. Nil: there is none.
-func buildAuthorizationServer(a *App) (*signins.Config, error) {
+func buildAuthorizationServer(a *App) (*programs.Config, error) {
 	o := a.AuthorizationServer
 	if o == nil {
 		return nil, nil
@@ -85,9 +85,9 @@ func buildAuthorizationServer(a *App) (*signins.Config, error) {
 	case len(a.EncryptionSecrets) == 0:
 		return nil, errors.New("encryption_secret is missing: it protects the tokens of identity providers in the database")
 	}
-	c := signins.Settings{
+	c := programs.Settings{
 		Origin: a.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
-		Managed: map[string]*signins.Managed{},
+		Managed: map[string]*programs.Managed{},
 	}
 	for _, text := range a.EncryptionSecrets {
 		value, err := resolveSecret(a.logger, "encryption_secret", text)
@@ -100,19 +100,19 @@ func buildAuthorizationServer(a *App) (*signins.Config, error) {
 		if !slices.ContainsFunc(a.Roles, func(r Role) bool { return r.Name == role }) {
 			return nil, fmt.Errorf("managed_settings: there is no role %q", role)
 		}
-		text, err := readBounded("managed_settings", file, signins.MaxManaged)
+		text, err := readBounded("managed_settings", file, programs.MaxManaged)
 		if err != nil {
 			return nil, err
 		}
-		if c.Managed[role], err = signins.ParseManaged(role, text); err != nil {
+		if c.Managed[role], err = programs.ParseManaged(role, text); err != nil {
 			return nil, fmt.Errorf("managed_settings %q: %w", file, err)
 		}
 	}
 	if o.Telemetry != "" {
 		var err error
-		if c.Collector, err = signins.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
+		if c.Collector, err = programs.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
 			return nil, err
 		}
 	}
-	return signins.NewConfig(c)
+	return programs.NewConfig(c)
 }

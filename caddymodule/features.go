@@ -23,7 +23,7 @@ import (
 // The features that have work of their own.
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/cluster"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
@@ -43,7 +43,7 @@ type features struct {
 	made       *runtimekeys.Block  // nil: no keys are made at run time
 	identities *people.Config      // nil: none
 	signIns    *signin.Config      // nil: nobody signs in at one
-	oauth      *signins.Config     // nil: nobody signs in to programs
+	oauth      *programs.Config    // nil: nobody signs in to programs
 	cluster    *cluster.Config     // nil: the gateway is the only one
 	recorded   *recording.Settings // nil: no session is
 	tools      *toolserver.Servers // nil: none
@@ -63,7 +63,7 @@ func (f features) list(c gateway.Core) []gateway.Feature {
 		}
 	}
 	return append(all,
-		signins.Feature(c, f.oauth, identities, signIns),
+		programs.Feature(c, f.oauth, identities, signIns),
 		makekeys.Feature(c, f.made),
 		cluster.Feature(c),
 		recordings.Feature(c, f.recorded),
