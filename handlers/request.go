@@ -72,7 +72,7 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	if open[e] {
+	if keyless[e] {
 		if err := e.Serve(x); err != nil {
 			x.writeError(apierror.From(err))
 		}

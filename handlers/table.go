@@ -33,15 +33,15 @@ func Answers[T any](o *Operation) { answers[o] = reflect.TypeFor[T]() }
 // AnswerOf returns what Answers has noted, nil for nothing.
 func AnswerOf(o *Operation) reflect.Type { return answers[o] }
 
-// open are the operations for which nobody needs a key.
-var open = map[*Operation]bool{}
+// keyless are the operations for which nobody needs a key.
+var keyless = map[*Operation]bool{}
 
 // Open notes that nobody needs a key for an operation of a feature: its requests have no Req. It is
 // called by init functions.
-func Open(o *Operation) { open[o] = true }
+func Open(o *Operation) { keyless[o] = true }
 
 // IsOpen reports whether nobody needs a key for an operation.
-func IsOpen(o *Operation) bool { return open[o] }
+func IsOpen(o *Operation) bool { return keyless[o] }
 
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
