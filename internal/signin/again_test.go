@@ -131,7 +131,11 @@ func TestASlowProvider(t *testing.T) {
 		t.Errorf("it took %v", d)
 	}
 	s.issuer.Behave(identitytest.Quirks{})
-	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); err != nil {
-		t.Errorf("it is back: %v", err)
+	var err error
+	for range 100 { // the first are told what the question was told that ends just now
+		if _, err = s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); err == nil {
+			return
+		}
 	}
+	t.Errorf("it is back: %v", err)
 }

@@ -27,6 +27,11 @@ const (
 	requestTimeout = 5 * time.Second
 	// maxAnswer bounds an answer, in bytes: three tokens with the groups of a person.
 	maxAnswer = 64 << 10
+	// maxAsking is how many questions a provider has at once: others wait as long as they may.
+	// Anybody can begin a sign-in and end it with a code that is none.
+	maxAsking = 32
+	// toldFor is how long it is said that a provider did not answer, unless it has answered since.
+	toldFor = 5 * time.Minute
 	// maxRefresh bounds a refresh token, in bytes: it is kept with each sign-in.
 	maxRefresh = 8 << 10
 )
@@ -38,11 +43,19 @@ type client struct {
 	issuers *identity.Issuers
 	http    *http.Client
 	now     func() time.Time
+	asking  chan struct{} // has an element for each question
 
 	mu     sync.Mutex // guards the following, and is held while the provider is asked what it is
 	at     identity.Discovered
 	read   time.Time // when that was read; zero: never
 	paused time.Time // until then it is not asked
+	failed failed    // zero: it has answered
+}
+
+// failed is when and why a provider did not answer.
+type failed struct {
+	at    time.Time
+	cause error
 }
 
 func newClient(of Client, c *Config) (*client, error) {
@@ -64,7 +77,7 @@ func newClient(of Client, c *Config) (*client, error) {
 		bounded.Transport = http.DefaultTransport
 	}
 	bounded.Transport = limited{bounded.Transport}
-	return &client{Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now}, nil
+	return &client{Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now, asking: make(chan struct{}, maxAsking)}, nil
 }
 
 // limited bounds answers: the rest of a larger one is not read.
@@ -98,14 +111,48 @@ func (c *client) discovered(ctx context.Context) (identity.Discovered, error) {
 	}
 	switch {
 	case err == nil:
-		c.at, c.read = at, now
+		c.at, c.read, c.failed = at, now, failed{}
 		return at, nil
 	case !c.read.IsZero():
 		c.paused = c.now().Add(pause)
 		return c.at, nil
 	}
-	c.paused = c.now().Add(pause)
+	c.failed = failed{c.now(), err}
+	c.paused = c.failed.at.Add(pause)
 	return at, fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// note notes whether the provider has answered.
+func (c *client) note(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed = (failed{}); errors.Is(err, ErrUnavailable) {
+		c.failed = failed{c.now(), err}
+	}
+}
+
+// away returns why the provider did not answer, nil if it has.
+func (c *client) away() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now().Sub(c.failed.at) >= toldFor {
+		return nil
+	}
+	return c.failed.cause
+}
+
+// ask asks the token endpoint in its turn.
+func (c *client) ask(ctx context.Context, question func(context.Context) (*oauth2.Token, error)) (*oauth2.Token, error) {
+	select {
+	case c.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: too many wait for it", ErrUnavailable)
+	}
+	defer func() { <-c.asking }()
+	token, err := question(context.WithValue(ctx, oauth2.HTTPClient, c.http))
+	err = c.failure(err)
+	c.note(err)
+	return token, err
 }
 
 func isEndpoint(text string) bool {
@@ -126,15 +173,16 @@ func (c *client) config(at *identity.Discovered, origin string) *oauth2.Config {
 }
 
 func (c *client) exchange(ctx context.Context, at *identity.Discovered, origin, code, verifier string) (*oauth2.Token, error) {
-	token, err := c.config(at, origin).Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.http), code, oauth2.VerifierOption(verifier))
-	return token, c.failure(err)
+	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return c.config(at, origin).Exchange(ctx, code, oauth2.VerifierOption(verifier))
+	})
 }
 
 // refreshed asks for new tokens of somebody who is signed in.
 func (c *client) refreshed(ctx context.Context, at *identity.Discovered, refresh string) (*oauth2.Token, error) {
-	source := c.config(at, "").TokenSource(context.WithValue(ctx, oauth2.HTTPClient, c.http), &oauth2.Token{RefreshToken: refresh})
-	token, err := source.Token()
-	return token, c.failure(err)
+	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+		return c.config(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+	})
 }
 
 // ended are the errors after which a person has to sign in again.

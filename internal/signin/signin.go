@@ -171,6 +171,14 @@ func (s *SignIns) Names() (names []string) {
 	return names
 }
 
+// Away returns why an identity provider did not answer in the last minutes, nil if it has.
+func (s *SignIns) Away(name string) error {
+	if c := s.client(name); c != nil {
+		return c.away()
+	}
+	return nil
+}
+
 func (s *SignIns) client(name string) *client {
 	for _, c := range s.clients {
 		if c.Identity == name {

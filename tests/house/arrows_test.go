@@ -70,6 +70,7 @@ var arrows = []arrow{
 	{"internal/features/signin", "internal/features/identity", "what the role of somebody allows"},
 	{"internal/features/signin", "internal/gateway", "a feature of it"},
 	{"internal/features/signin", "internal/identity", "who has signed in"},
+	{"internal/features/signin", "internal/report", "its state, as operators see it"},
 	{"internal/features/signin", "internal/request", "the caller of a request"},
 	{"internal/features/signin", "internal/signin", "the identity providers"},
 	{"internal/signin", "internal/identity", "issuers, their keys and rules"},

@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	ids "github.com/gatehouse-proxy/gatehouse/internal/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/signin"
 )
@@ -60,7 +61,20 @@ func Feature(c gateway.Core, people gateway.Feature, config *Config) gateway.Fea
 	if s.Sealer() == nil {
 		s.SealWith(gateway.Kept(c.Slots, signin.OfTheProcess))
 	}
-	return gateway.Feature{Offers: s}
+	return gateway.Feature{Offers: s, Status: s.status}
+}
+
+// status says which identity providers are away.
+func (s *SignIns) status() (all []report.PartStatus) {
+	for _, name := range s.Names() {
+		if err := s.Away(name); err != nil {
+			all = append(all, report.PartStatus{
+				Name: "sign-in " + name, State: report.PartDegraded,
+				Detail: "nobody can sign in there: " + err.Error() + "; who is signed in stays so for up to an hour",
+			})
+		}
+	}
+	return all
 }
 
 // Caller returns what somebody may do who has signed in, until the end of the person. The error is

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 	"github.com/gatehouse-proxy/gatehouse/internal/signin"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
 )
@@ -176,6 +177,9 @@ func TestAProviderThatIsAwayEndsNoSession(t *testing.T) {
 	c.issuer.Behave(broken)
 	c.now = c.now.Add(51 * time.Minute)
 	kept = c.want("away", kept, "", 1)
+	if s := c.signIns.status(); len(s) != 1 || s[0].Name != "sign-in idp" || s[0].State != report.PartDegraded {
+		t.Errorf("status %+v", s)
+	}
 	kept = c.want("away, soon after", kept, "", 0)
 	c.now = c.now.Add(30 * time.Second)
 	kept = c.want("away, later", kept, "", 1)
@@ -184,6 +188,9 @@ func TestAProviderThatIsAwayEndsNoSession(t *testing.T) {
 	c.issuer.Behave(identitytest.Quirks{Claims: map[string]any{"iat": c.now.Unix(), "exp": c.now.Add(time.Hour).Unix()}})
 	c.now = c.now.Add(askAgain)
 	c.want("back", kept, "", 1)
+	if s := c.signIns.status(); len(s) != 0 {
+		t.Errorf("status %+v", s)
+	}
 }
 
 func TestASignInWithoutATokenToAskWithEndsByItself(t *testing.T) {
