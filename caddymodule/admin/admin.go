@@ -47,9 +47,9 @@ func init() {
 //	GET, POST          /gatehouse/keys                       keys made at run time, as at /api/v1/keys; GET ?source=configuration
 //	GET, PATCH, DELETE /gatehouse/keys/{hash}
 //	POST   /gatehouse/keys/{hash}/rotate                     {"grace"}
-//	GET    /gatehouse/sign-ins                               people at programs, and who is blocked
+//	GET    /gatehouse/sign-ins                               people, and who is blocked
 //	DELETE /gatehouse/sign-ins/{user}                        end those of a person
-//	PUT, DELETE        /gatehouse/sign-ins/{user}/block      keep a person out; let in again
+//	PUT, DELETE        /gatehouse/sign-ins/{user}/block      keep out; let in again
 type API struct{}
 
 // CaddyModule returns the module's information.

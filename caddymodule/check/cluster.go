@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/offline"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
 	"github.com/gatehouse-proxy/gatehouse/internal/terminal"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 )
 

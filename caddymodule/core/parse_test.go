@@ -2,13 +2,13 @@ package core
 
 import (
 	"errors"
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )

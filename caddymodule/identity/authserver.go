@@ -3,7 +3,6 @@ package identity
 import (
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"net/http"
 	"slices"
 	"time"
@@ -11,8 +10,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 )
 
 // AuthorizationServer lets people sign in to programs, such as Claude Code: the gateway is their
@@ -71,7 +71,7 @@ func (o *AuthorizationServer) readManaged(d *caddyfile.Dispenser) error {
 }
 
 // authorizationServer checks the block. Nil: there is none.
-func (f *Feature) authorizationServer(b *core.Build) (*signins.Config, error) {
+func (f *Feature) authorizationServer(b *core.Build) (*programs.Config, error) {
 	o := f.AuthorizationServer
 	if o == nil {
 		return nil, nil
@@ -86,9 +86,9 @@ func (f *Feature) authorizationServer(b *core.Build) (*signins.Config, error) {
 	case len(f.EncryptionSecrets) == 0:
 		return nil, errors.New("encryption_secret is missing: it protects the tokens of identity providers in the database")
 	}
-	c := signins.Settings{
+	c := programs.Settings{
 		Origin: f.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
-		Managed: map[string]*signins.Managed{},
+		Managed: map[string]*programs.Managed{},
 	}
 	for _, text := range f.EncryptionSecrets {
 		value, err := core.ResolveSecret(b.Ctx.Logger(), "encryption_secret", text)
@@ -101,19 +101,19 @@ func (f *Feature) authorizationServer(b *core.Build) (*signins.Config, error) {
 		if !slices.ContainsFunc(f.Roles, func(r Role) bool { return r.Name == role }) {
 			return nil, fmt.Errorf("managed_settings: there is no role %q", role)
 		}
-		text, err := core.ReadBounded("managed_settings", file, signins.MaxManaged)
+		text, err := core.ReadBounded("managed_settings", file, programs.MaxManaged)
 		if err != nil {
 			return nil, err
 		}
-		if c.Managed[role], err = signins.ParseManaged(role, text); err != nil {
+		if c.Managed[role], err = programs.ParseManaged(role, text); err != nil {
 			return nil, fmt.Errorf("managed_settings %q: %w", file, err)
 		}
 	}
 	if o.Telemetry != "" {
 		var err error
-		if c.Collector, err = signins.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
+		if c.Collector, err = programs.NewCollector(o.Telemetry, http.DefaultClient); err != nil {
 			return nil, err
 		}
 	}
-	return signins.NewConfig(c)
+	return programs.NewConfig(c)
 }

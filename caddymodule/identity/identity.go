@@ -2,7 +2,6 @@ package identity
 
 import (
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"net/http"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"

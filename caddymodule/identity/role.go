@@ -6,16 +6,16 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver" // its endpoints
-	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
-	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver" // its endpoints
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )

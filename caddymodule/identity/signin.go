@@ -3,11 +3,11 @@ package identity
 import (
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"

@@ -1,10 +1,9 @@
 package mcp
 
 import (
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 

@@ -7,12 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp" // its endpoints
-	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,10 +14,16 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp" // its endpoints
+	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
+	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/toolserver"

@@ -6,10 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings" // its endpoints
-	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +16,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings" // its endpoints
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/recordings"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/recording"
 )
 

@@ -2,8 +2,8 @@ package runtimekeys
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 

@@ -5,12 +5,12 @@ package runtimekeys
 import (
 	"embed"
 	"fmt"
+
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys" // its endpoints
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	feature "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
-
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"

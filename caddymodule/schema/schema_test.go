@@ -9,10 +9,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/schema"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/schematest"
-
-	_ "github.com/gatehouse-proxy/gatehouse/caddymodule"
 )
 
 func made(t *testing.T) []byte {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 )
 
 // serveManaged answers with the managed settings of the caller's role.
 func serveManaged(x *handlers.Request) error {
-	s, err := handlers.Part[*signins.SignIns](x)
+	s, err := handlers.Part[*programs.SignIns](x)
 	if err != nil {
 		return err
 	}
@@ -32,19 +32,19 @@ func serveManaged(x *handlers.Request) error {
 // serveTelemetry takes what Claude Code sends of itself (OTLP over HTTP): a collector gets it, or
 // nobody.
 func serveTelemetry(x *handlers.Request) error {
-	s, err := handlers.Part[*signins.SignIns](x)
+	s, err := handlers.Part[*programs.SignIns](x)
 	if err != nil {
 		return err
 	}
 	if !s.Signed(x.Req.Caller.Secret) {
 		return apierror.New(apierror.NotFound, "telemetry is taken of programs to which people have signed in")
 	}
-	body, err := io.ReadAll(io.LimitReader(x.HTTP.Body, signins.MaxTelemetry+1))
+	body, err := io.ReadAll(io.LimitReader(x.HTTP.Body, programs.MaxTelemetry+1))
 	switch {
 	case err != nil:
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
-	case len(body) > signins.MaxTelemetry:
-		return apierror.New(apierror.RequestTooLarge, "telemetry of more than %d bytes is not taken", signins.MaxTelemetry)
+	case len(body) > programs.MaxTelemetry:
+		return apierror.New(apierror.RequestTooLarge, "telemetry of more than %d bytes is not taken", programs.MaxTelemetry)
 	}
 	s.Forward(x.HTTP.Context(), x.HTTP.URL.Path, x.HTTP.Header, body)
 	kind, _, _ := strings.Cut(x.HTTP.Header.Get("Content-Type"), ";")

@@ -7,7 +7,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
 )
 
@@ -15,14 +15,14 @@ import (
 const name = "oauth"
 
 var (
-	metadataEndpoint = open(http.MethodGet, func(s *signins.SignIns) serve { return s.Server.ServeMetadata })
-	deviceEndpoint   = open(http.MethodPost, func(s *signins.SignIns) serve { return s.Server.ServeDevice })
-	tokenEndpoint    = open(http.MethodPost, func(s *signins.SignIns) serve { return s.Server.ServeToken })
-	revokeEndpoint   = open(http.MethodPost, func(s *signins.SignIns) serve { return s.Server.ServeRevoke })
-	pageEndpoint     = open(http.MethodGet, func(s *signins.SignIns) serve { return s.Pages.ServePage })
-	decideEndpoint   = open(http.MethodPost, func(s *signins.SignIns) serve { return s.Pages.ServePage })
-	styleEndpoint    = open(http.MethodGet, func(s *signins.SignIns) serve { return s.Pages.ServeStyle })
-	callbackEndpoint = open(http.MethodGet, func(s *signins.SignIns) serve { return s.ServeCallback })
+	metadataEndpoint = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Server.ServeMetadata })
+	deviceEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeDevice })
+	tokenEndpoint    = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeToken })
+	revokeEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeRevoke })
+	pageEndpoint     = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Pages.ServePage })
+	decideEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Pages.ServePage })
+	styleEndpoint    = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Pages.ServeStyle })
+	callbackEndpoint = open(http.MethodGet, func(s *programs.SignIns) serve { return s.ServeCallback })
 )
 
 // Those of Claude Code's gateway protocol.
@@ -52,9 +52,9 @@ func init() {
 type serve = http.HandlerFunc
 
 // open is an operation for everybody, who is about to sign in.
-func open(method string, of func(*signins.SignIns) serve) *handlers.Operation {
+func open(method string, of func(*programs.SignIns) serve) *handlers.Operation {
 	o := &handlers.Operation{Name: name, Method: method, Serve: func(x *handlers.Request) error {
-		s, err := handlers.Part[*signins.SignIns](x)
+		s, err := handlers.Part[*programs.SignIns](x)
 		if err != nil {
 			return err
 		}

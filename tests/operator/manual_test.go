@@ -59,6 +59,7 @@ var byOthers = []exception{
 var notRun = []exception{
 	{"CONTRIBUTING.md", "make run", "builds the program"},
 	{"docs/identity.md", "yaml", "a job at GitHub"},
+	{"docs/identity.md", "forceLoginMethod", "settings of Claude Code: tests/claudecode writes the same"},
 	{"README.md", "$ make run", "starts the gateway"},
 	{"README.md", "xcaddy build", "builds the program; make build does so from xcaddy.json"},
 	{"README.md", "new OpenRouter", "needs the SDK: tests/sdk/node makes the same client"},

@@ -16,7 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/cluster"
 	workstationrecords "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/console"
 	makekeys "github.com/gatehouse-proxy/gatehouse/internal/features/runtimekeys"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -161,7 +161,7 @@ func (s *shared) start(ctx context.Context, c gateway.Local) error {
 		DB: s.db, Feed: s.feed, Store: c.Store, Now: c.Now, Logger: c.Logger, Changed: keys.Changed,
 	})
 	signedIn := pgsignins.New(pgsignins.Config{DB: s.db, Feed: s.feed, Now: c.Now, Logger: c.Logger})
-	if err := errors.Join(keys.Keys.Open(ctx, made), signins.KeptIn(c.Slots, c.Now).Open(ctx, signedIn), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
+	if err := errors.Join(keys.Keys.Open(ctx, made), programs.KeptIn(c.Slots, c.Now).Open(ctx, signedIn), s.writer.Start(ctx), s.node.Start(ctx)); err != nil {
 		return err
 	}
 	if err := s.checkEngine(ctx, c.Hard); err != nil {

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
-	signins "github.com/gatehouse-proxy/gatehouse/internal/features/signin"
+	browsers "github.com/gatehouse-proxy/gatehouse/internal/features/signin"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/signin"
@@ -25,13 +25,13 @@ const Purpose = "device"
 
 // Provider is the identity providers. It implements [authserver.Provider].
 type Provider struct {
-	at      *signins.SignIns
+	at      *browsers.SignIns
 	sampled func() *zap.Logger
 }
 
 // New returns those of the feature by which people sign in there.
 func New(c gateway.Core, signIns gateway.Feature) Provider {
-	return Provider{signIns.Offers.(*signins.SignIns), c.Requests.Sampled}
+	return Provider{signIns.Offers.(*browsers.SignIns), c.Requests.Sampled}
 }
 
 // Choices implements [authserver.Provider].
