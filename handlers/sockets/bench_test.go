@@ -15,8 +15,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
-// rawClient is a connection that sends requests as they are, and reads answers up to the last event,
-// so that the client costs the same for both.
+// rawClient is a connection that sends requests as they are, and reads answers up to the last
+// event, so that the client costs the same for both.
 type rawClient struct {
 	net.Conn
 	buffer []byte
@@ -52,7 +52,8 @@ func masked(text string) []byte {
 	return append(frame, text...)
 }
 
-// BenchmarkStream compares a stream over a socket with the same over HTTP, by the CPU that it takes.
+// BenchmarkStream compares a stream over a socket with the same over HTTP, by the CPU that it
+// takes.
 func BenchmarkStream(b *testing.B) {
 	head := "Host: gateway\r\nAuthorization: Bearer " + handlerstest.SecretOf("full") + "\r\n"
 	const last = `"total_tokens":3`

@@ -3,6 +3,7 @@ package sockets
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,14 +68,21 @@ func dial(t testing.TB, origin string) *websocket.Conn {
 	return conn
 }
 
-// turn makes a response over a socket.
-func turn(t testing.TB, conn *websocket.Conn, body string) (last []byte) {
+// event is what the tests read of one.
+type event struct {
+	Type     string
+	Response struct{ Model string }
+}
+
+// turn makes a response over a socket, and returns its last event.
+func turn(t testing.TB, conn *websocket.Conn, body string) (last event) {
 	t.Helper()
 	handlerstest.Must(t, conn.Write(t.Context(), websocket.MessageText, []byte(body)))
-	for !bytes.Contains(last, []byte(`"type":"response.completed"`)) {
+	for last.Type != "response.completed" {
 		_, data, err := conn.Read(t.Context())
 		handlerstest.Must(t, err)
-		if last = data; bytes.Contains(data, []byte(`"type":"error"`)) {
+		handlerstest.Must(t, json.Unmarshal(data, &last))
+		if last.Type == "error" {
 			t.Fatalf("%s", data)
 		}
 	}
@@ -83,14 +91,14 @@ func turn(t testing.TB, conn *websocket.Conn, body string) (last []byte) {
 
 const create = `{"type":"response.create","model":"acme/m","input":"hello"}`
 
-// Rows of a connection have their own ids, the name of the connection and how they came; the model is
-// named as it was asked.
+// Rows of a connection have their own ids, the name of the connection and how they came; the model
+// is named as it was asked.
 func TestEachResponseHasARowOfItsOwn(t *testing.T) {
 	origin, g := start(t, handlerstest.Answering(200, "text/event-stream", answer(2)), sockets.Limits{})
 	conn := dial(t, origin)
 	for range 2 {
-		if last := turn(t, conn, create); !bytes.Contains(last, []byte(`"model":"acme/m"`)) {
-			t.Errorf("%s", last)
+		if last := turn(t, conn, create); last.Response.Model != "acme/m" {
+			t.Errorf("%+v", last)
 		}
 	}
 	_ = conn.Close(websocket.StatusNormalClosure, "")
