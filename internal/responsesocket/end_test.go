@@ -135,7 +135,7 @@ func TestAConnectionEndsWhenItIsIdleOrOld(t *testing.T) {
 	inside(t, func(t *testing.T, g *rig) {
 		began := time.Now()
 		c := g.dial("a")
-		ended := make(chan websocket.StatusCode)
+		ended := make(chan websocket.StatusCode, 1)
 		go func() { code, _ := c.ended(); ended <- code }()
 		for {
 			select {
@@ -144,7 +144,7 @@ func TestAConnectionEndsWhenItIsIdleOrOld(t *testing.T) {
 					t.Error(code, age)
 				}
 				return
-			case <-time.After(5 * time.Minute):
+			case <-time.After(7 * time.Minute):
 				c.create(`"input":"x"`)
 			}
 		}

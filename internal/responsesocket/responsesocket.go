@@ -70,8 +70,8 @@ func Serve(w http.ResponseWriter, r *http.Request, o Options) error {
 	if err := o.Sockets.enter(o.Key); err != nil { // 429 503
 		return err
 	}
-	conn, err := wsconn.AcceptText(w, r, o.MaxBody, o.Write)
-	if err != nil { // it was answered
+	conn, _ := wsconn.AcceptText(w, r, o.MaxBody, o.Write)
+	if conn == nil { // it was answered
 		o.Sockets.leave(o.Key, nil)
 		return nil
 	}

@@ -126,6 +126,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	h.socket = &socket{Conn: conn, begun: time.Now()}
 	h.socket.waiting.Store(notWaiting)
+	buffers.Writer.Reset(h.socket) // it is empty: the answer was sent
 	return h.socket, buffers, nil
 }
 

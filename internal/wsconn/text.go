@@ -47,8 +47,8 @@ func (t *Text) Next() (io.Reader, error) {
 	return message, nil
 }
 
-// Send sends messages, together in as few packets as possible. After an error the connection can
-// only be closed.
+// Send sends messages, together in as few packets as possible. After an error the connection is
+// closed: a part of a message may have been sent.
 func (t *Text) Send(messages ...[]byte) error {
 	t.sending.Lock()
 	defer t.sending.Unlock()
@@ -67,7 +67,10 @@ func (t *Text) Send(messages ...[]byte) error {
 			break
 		}
 	}
-	return errors.Join(err, c.socket.flush())
+	if err = errors.Join(err, c.socket.flush()); err != nil {
+		c.Abort()
+	}
+	return err
 }
 
 // SetReadDeadline is that of Conn.

@@ -84,7 +84,8 @@ func (s *socket) ended() (code websocket.StatusCode) {
 	}
 }
 
-// A call over a WebSocket costs what the same call over HTTP costs, whatever its end, and has its row.
+// A call over a WebSocket costs what the same call over HTTP costs, whatever its end, and has its
+// row.
 func TestACallOverAWebSocketIsSettledAsOneOverHTTP(t *testing.T) {
 	h := harness.StartPriced(t, harness.Setup{
 		Keys: harness.FullKey("budget 10usd/total\nmax_output_tokens 100\nunpriced allow") + harness.Key("activity", ""), Options: withSockets,
@@ -202,8 +203,8 @@ func TestTheHandshakeOfAWebSocketIsJudged(t *testing.T) {
 	openSocket(h, "chat")
 }
 
-// At a reload an idle connection ends at once, and one with a response when it has ended. New ones are
-// of the new configuration, which may have none.
+// At a reload an idle connection ends at once, and one with a response when it has ended. New ones
+// are of the new configuration, which may have none.
 func TestAReloadEndsWebSockets(t *testing.T) {
 	setup := harness.Setup{Options: withSockets}
 	h := harness.Start(t, setup)

@@ -358,7 +358,8 @@ def responses_stream_with_the_helper():
 def told(connection, text, **members):
     """Asks for a response over a WebSocket, and returns its events."""
     message = {"type": "message", "role": "user", "content": text}
-    connection.response.create(model=MODEL, input=[message], store=False, **members)
+    event = {"type": "response.create", "model": MODEL, "input": [message], "store": False}
+    connection.send(event | members)
     events = []
     for event in connection:
         events.append(event)
