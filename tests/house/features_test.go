@@ -56,7 +56,7 @@ var features = []feature{
 		folders: []string{"caddymodule/admin", "caddymodule/check", "caddymodule/cli", "caddymodule/migrate", "caddymodule/offline",
 			"caddymodule/setup", "caddymodule/why", "internal/terminal"},
 		uses: []string{"MCP", "run-time keys", "several gateways", "sign-ins to programs"}},
-	{name: "demo", what: "a provider, tools and a desktop to try the gateway with", lines: 2_550,
+	{name: "demo", what: "a provider, tools and a desktop to try the gateway with", lines: 2_500,
 		folders: []string{"internal/mcp/demo", "internal/testcard", "internal/testprovider"},
 		uses:    []string{"MCP"}},
 	{name: "handover", what: "connections that outlive a configuration", lines: 700,
