@@ -127,3 +127,34 @@ func TestGatewaysLearnOfEachOthersSignIns(t *testing.T) {
 		}
 	}
 }
+
+// What an operator does at one gateway holds at all.
+func TestABlockHoldsAtAllGateways(t *testing.T) {
+	t.Parallel()
+	dsn := enginetest.Postgres(t)
+	var states [2]*authserver.State
+	var feeds [2]*postgres.Feed
+	for i := range states {
+		var table *pgsignins.Table
+		table, feeds[i] = node(t, dsn)
+		states[i] = authserver.NewState(time.Now)
+		if err := states[i].Open(t.Context(), table); err != nil {
+			t.Fatal(err)
+		}
+		feeds[i].Start(t.Context())
+		t.Cleanup(feeds[i].Stop)
+	}
+	ann := authserver.Person{ID: "okta-1", Hash: "hash"}
+	if _, err := states[0].Block(t.Context(), ann); err != nil || !states[0].Blocked(ann.ID) {
+		t.Fatal(err)
+	}
+	if err := feeds[1].CatchUp(t.Context()); err != nil || !states[1].Blocked(ann.ID) { // it polls each second
+		t.Errorf("the other gateway lets in: %v", err)
+	}
+	if ok, err := states[1].Unblock(t.Context(), ann.ID); !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	if err := feeds[0].CatchUp(t.Context()); err != nil || states[0].Blocked(ann.ID) {
+		t.Errorf("the first gateway keeps out: %v", err)
+	}
+}
