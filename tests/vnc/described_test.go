@@ -22,7 +22,7 @@ func startDescribed(t *testing.T) *harness.Gateway {
 			"scopes chat:write models:read activity:read keys:manage limits:read providers:read mcp:call " +
 			"workstations:connect workstations:manage workstations:observe workstations:automate recordings:read recordings:manage\n}\n" +
 			"key activity {\nsecret {env.KEY_ACTIVITY}\nscopes activity:read\n}\n",
-		Options: "mcp demo {\ndemo\n}\nruntime_keys {\nscopes models:read\n}\n", Site: "gatehouse_health\ngatehouse\n",
+		Options: "responses_websocket\nmcp demo {\ndemo\n}\nruntime_keys {\nscopes models:read\n}\n", Site: "gatehouse_health\ngatehouse\n",
 		VNC: strings.Replace(block, "record {\n", "record {\nreplay_identity {env.AUDITOR}\n", 1) +
 			"session {\nrecord on\n}\nautomation control\nregister_networks 127.0.0.1/32\nworkstation demo {\ntest_card\n}\n",
 	})
@@ -159,6 +159,7 @@ func (d *descriptionTest) workstations() {
 func (d *descriptionTest) sessions(text func(a harness.Answer, path ...any) string) string {
 	d.ask(200, "POST", "/v1/workstations/demo/vnc", `{"session":{"fps":5},"once":true}`)
 	d.ask(404, "POST", "/v1/workstations/none/vnc", "")
+	d.upgrade("/v1/responses", "")
 	d.upgrade("/v1/workstations/demo/socket", vncsocket.Protocol)
 	d.ask(200, "GET", "/v1/workstations/demo/screenshot?max_width=64&max_ms=0", "")
 	d.ask(400, "GET", "/v1/workstations/demo/screenshot?max_width=many", "")

@@ -53,6 +53,7 @@ func Call(n int) *activity.Record {
 	return &activity.Record{
 		ID: fmt.Sprintf("gen-%d", n), RequestID: fmt.Sprintf("req-%d", n), ClientRequestID: "mine", UpstreamID: fmt.Sprintf("chatcmpl-%d", n),
 		CreatedAt: Noon.Add(time.Duration(n) * time.Second), Tenant: "default", Key: "dev", User: "ada@example.com", EndUser: "customer-7", App: "Acme Chat", KeyHash: strings.Repeat("ab", 32),
+		Transport: "websocket", Connection: "req_0",
 		Family: "openai", Route: "POST /v1/chat/completions", Model: "openai/gpt", Provider: "openai", UpstreamModel: "gpt",
 		Status: 200, Stream: true, Latency: 1234567 * time.Nanosecond, FirstToken: 345 * time.Microsecond,
 		FinishReason: "stop", NativeFinishReason: "end_turn", PromptTokens: 10, CompletionTokens: 20, ReasoningTokens: 5, CachedTokens: 3,
