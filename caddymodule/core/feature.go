@@ -134,8 +134,8 @@ func (fs features) decode(in Block, text []byte, core any) error {
 	}
 	for _, f := range fs {
 		own := map[string]json.RawMessage{}
-		for _, name := range f.members {
-			if raw, ok := all[name]; ok {
+		for name, raw := range all {
+			if slices.ContainsFunc(f.members, func(m string) bool { return strings.EqualFold(m, name) }) { // as encoding/json does
 				own[name] = raw
 				delete(all, name)
 			}

@@ -8,13 +8,14 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 )
 
-// The console comes after Caddy's authentication: a single sign-on may be one.
+// The console comes after Caddy's authentication: a single sign-on may be one. It comes before the
+// endpoints: where people sign in at an identity provider, both take some of those who come back.
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("gatehouse_console", func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 		c := new(Console)
 		return c, c.UnmarshalCaddyfile(h.Dispenser)
 	})
-	httpcaddyfile.RegisterDirectiveOrder("gatehouse_console", httpcaddyfile.Before, "respond")
+	httpcaddyfile.RegisterDirectiveOrder("gatehouse_console", httpcaddyfile.Before, "copy_response")
 }
 
 // UnmarshalCaddyfile reads the directive:

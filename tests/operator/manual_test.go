@@ -77,6 +77,7 @@ var notRun = []exception{
 	{"docs/scale.md", "make bench", "measures for as long"},
 	{"docs/speed.md", "make bench", "measures for minutes"},
 	{"docs/vnc.md", "Xvnc", "starts an X server: tests/desktop/desktop.go starts it with the same options"},
+	{"docs/sockets.md", "rate_limit_exceeded", "an event of a connection: tests/api/sockets_test.go reads such ones"},
 	{"docs/viewers.md", "[desk]", "a configuration of stunnel: tests/viewers runs it with the same options"},
 	{"docs/viewers.md", "GATEWAY_URL", "waits for a viewer: tests/viewers runs the command"},
 	{"docs/workstations.md", "workstation list", "the forms of commands: tests/house/commands_test.go looks for them and their flags"},
