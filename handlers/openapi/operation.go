@@ -45,7 +45,6 @@ var (
 	nowhere    = []apierror.Code{apierror.UnknownURL}
 	findsModel = []apierror.Code{apierror.ModelNotFound, apierror.ModelNotCallable, apierror.NoProvider}
 	finds      = with(nowhere, apierror.NotFound)
-	sends      = with(finds, apierror.RequestTooLarge)
 	stores     = with(finds, apierror.StorageUnavailable)
 	registers  = with(stores, apierror.WorkstationConflict, apierror.WorkstationExists, apierror.WorkstationGeneration,
 		apierror.WorkstationsExceeded)
