@@ -94,7 +94,10 @@ func (s *flights) do(ctx context.Context, of [sha256.Size]byte, ask func(context
 func (s *flights) ask(ctx context.Context, of [sha256.Size]byte, f *flight, ask func(context.Context) (Result, error)) {
 	ctx, cancel := context.WithTimeout(ctx, againTimeout)
 	defer cancel()
-	defer func() { // also if it panics: others wait
+	defer func() {
+		if fault := recover(); fault != nil { // what a provider says ends no process
+			f.err = fmt.Errorf("%w: a fault of the gateway: %v", ErrUnavailable, fault)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if f.ended = s.now(); errors.Is(f.err, ErrUnavailable) && f.result.Refresh == "" {
