@@ -185,6 +185,7 @@ func TestAProviderThatIsAwayEndsNoSession(t *testing.T) {
 	kept = c.want("away, later", kept, "", 1)
 	c.now = c.now.Add(10 * time.Minute)
 	kept = c.want("away at the end", kept, apierror.IdentityUnavailable, 1)
+	kept = c.want("away, soon after the end", kept, apierror.IdentityUnavailable, 0)
 	c.issuer.Behave(identitytest.Quirks{Claims: map[string]any{"iat": c.now.Unix(), "exp": c.now.Add(time.Hour).Unix()}})
 	c.now = c.now.Add(askAgain)
 	c.want("back", kept, "", 1)
