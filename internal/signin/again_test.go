@@ -108,6 +108,51 @@ func TestThoseWhoAskTogetherGetOneAnswer(t *testing.T) {
 	}
 }
 
+// Anybody can send codes that are none, with the cookie of one sign-in.
+func TestCodesHoldUpNobodyWhoIsSignedIn(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	b := newBrowser(t)
+	at := s.callback(b)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range b.Jar.Cookies(r.URL) {
+		r.AddCookie(cookie)
+	}
+	const many = 32
+	wait, asked := make(chan struct{}), make(chan struct{}, many)
+	s.issuer.Behave(identitytest.Quirks{Token: func(w http.ResponseWriter, r *http.Request) {
+		if r.PostFormValue("grant_type") == "authorization_code" {
+			asked <- struct{}{}
+			<-wait
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
+	}})
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() {
+			answer, err := http.DefaultClient.Do(r.Clone(t.Context()))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = answer.Body.Close()
+		})
+	}
+	for range many {
+		<-asked
+	}
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("a refresh has no answer: %v", err)
+	}
+	close(wait)
+	all.Wait()
+}
+
 // A provider that is slow holds nobody for longer than 3 s, and a lost answer is not the end.
 func TestASlowProvider(t *testing.T) {
 	s := newSite(t, nil)

@@ -27,9 +27,12 @@ const (
 	requestTimeout = 5 * time.Second
 	// maxAnswer bounds an answer, in bytes: three tokens with the groups of a person.
 	maxAnswer = 64 << 10
-	// maxAsking is how many questions a provider has at once: others wait as long as they may.
-	// Anybody can begin a sign-in and end it with a code that is none.
+	// maxAsking is how many codes, and how many refresh tokens, a provider is asked about at once:
+	// others wait as long as they may. Anybody can end a sign-in with a code that is none, and holds
+	// up nobody who is signed in.
 	maxAsking = 32
+	// maxCodes is how many codes are asked about or wait: the next is refused at once.
+	maxCodes = 8 * maxAsking
 	// toldFor is how long it is said that a provider did not answer, unless it has answered since.
 	toldFor = 5 * time.Minute
 	// maxRefresh bounds a refresh token, in bytes: it is kept with each sign-in.
@@ -43,7 +46,8 @@ type client struct {
 	issuers *identity.Issuers
 	http    *http.Client
 	now     func() time.Time
-	asking  chan struct{} // has an element for each question
+	// They have an element for each that is asked about, or for each code in all.
+	codes, refreshes, finishing chan struct{}
 
 	mu     sync.Mutex // guards the following, and is held while the provider is asked what it is
 	at     identity.Discovered
@@ -77,7 +81,10 @@ func newClient(of Client, c *Config) (*client, error) {
 		bounded.Transport = http.DefaultTransport
 	}
 	bounded.Transport = limited{bounded.Transport}
-	return &client{Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now, asking: make(chan struct{}, maxAsking)}, nil
+	return &client{
+		Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now,
+		codes: make(chan struct{}, maxAsking), refreshes: make(chan struct{}, maxAsking), finishing: make(chan struct{}, maxCodes),
+	}, nil
 }
 
 // limited bounds answers: the rest of a larger one is not read.
@@ -142,13 +149,13 @@ func (c *client) away() error {
 }
 
 // ask asks the token endpoint in its turn.
-func (c *client) ask(ctx context.Context, question func(context.Context) (*oauth2.Token, error)) (*oauth2.Token, error) {
+func (c *client) ask(ctx context.Context, asking chan struct{}, question func(context.Context) (*oauth2.Token, error)) (*oauth2.Token, error) {
 	select {
-	case c.asking <- struct{}{}:
+	case asking <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: too many wait for it", ErrUnavailable)
 	}
-	defer func() { <-c.asking }()
+	defer func() { <-asking }()
 	token, err := question(context.WithValue(ctx, oauth2.HTTPClient, c.http))
 	err = c.failure(err)
 	c.note(err)
@@ -173,14 +180,20 @@ func (c *client) config(at *identity.Discovered, origin string) *oauth2.Config {
 }
 
 func (c *client) exchange(ctx context.Context, at *identity.Discovered, origin, code, verifier string) (*oauth2.Token, error) {
-	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	select {
+	case c.finishing <- struct{}{}:
+	default:
+		return nil, fmt.Errorf("%w: too many sign-ins end at once", ErrUnavailable)
+	}
+	defer func() { <-c.finishing }()
+	return c.ask(ctx, c.codes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, origin).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	})
 }
 
 // refreshed asks for new tokens of somebody who is signed in.
 func (c *client) refreshed(ctx context.Context, at *identity.Discovered, refresh string) (*oauth2.Token, error) {
-	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	return c.ask(ctx, c.refreshes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 	})
 }
