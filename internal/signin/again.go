@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/identity"
 )
 
 // Again asks an identity provider whether somebody, by the ID of the person, is still let in, with
 // the refresh token of the last answer. It takes at most 3 s. The result has the claims as they are
 // now and the next refresh token. The error wraps ErrGone: who it was must sign in again;
-// ErrUnavailable: nobody knows, ask again, with the refresh token of the result if it has one;
-// identity.ErrInvalid: what it says is not valid; or is an *identity.NoRoleError.
+// ErrUnavailable: nobody knows, or what it says is not valid, ask again, with the refresh token of
+// the result if it has one; or is an *identity.NoRoleError.
 //
 // Those who ask with the same token at once, or within 30 s, get one answer: most providers take a
 // token once, and end all if it comes again.
@@ -42,6 +44,12 @@ func (c *client) again(ctx context.Context, id, refresh string) (Result, error) 
 	result.Person, result.Refresh, err = c.person(ctx, &at, token, "")
 	if result.Person.ID != "" && result.Person.ID != id {
 		return Result{}, fmt.Errorf("%w: its new token is of somebody else", ErrGone)
+	}
+	if errors.Is(err, identity.ErrInvalid) { // by a key that is not known yet, or a clock: no word that somebody is out
+		err = fmt.Errorf("%w with what is valid: %w", ErrUnavailable, err)
+	}
+	if errors.Is(err, ErrUnavailable) && result.Refresh == refresh {
+		result.Refresh = "" // nothing to keep: it is taken again
 	}
 	return result, err
 }

@@ -57,13 +57,13 @@ func TestThreeAnswersOfAProvider(t *testing.T) {
 		"broken":          {token(500, `{"error":"invalid_grant, or not"}`), signin.ErrUnavailable},
 		"no JSON":         {token(200, `<html>`), signin.ErrUnavailable},
 		"somebody else":   {identitytest.Quirks{Claims: map[string]any{"sub": "bob"}}, signin.ErrGone},
-		"wrong audience":  {identitytest.Quirks{Claims: map[string]any{"aud": "other"}}, identity.ErrInvalid},
+		"wrong audience":  {identitytest.Quirks{Claims: map[string]any{"aud": "other"}}, signin.ErrUnavailable},
 	} {
 		s := newSite(t, nil)
 		before := signedIn(t, s)
 		s.issuer.Behave(c.quirks)
 		got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
-		if !errors.Is(err, c.want) || got.Person.Role != "" && c.want != identity.ErrInvalid || strings.Contains(err.Error(), "secret words") {
+		if !errors.Is(err, c.want) || got.Person.Role != "" || strings.Contains(err.Error(), "secret words") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -82,6 +82,34 @@ func TestThreeAnswersOfAProvider(t *testing.T) {
 	var none *identity.NoRoleError
 	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.As(err, &none) {
 		t.Errorf("no role any longer: %v", err)
+	}
+}
+
+// A token of anybody, with a key that nobody has, holds back the reading of keys for a minute.
+func TestAKeyThatIsNotKnownYetEndsNoSignIn(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	s.issuer.Rotate("two")
+	got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
+	if !errors.Is(err, signin.ErrUnavailable) || got.Refresh == "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	s.later(time.Minute)
+	if got, err = s.signIns.Again(t.Context(), "idp", before.Person.ID, got.Refresh); err != nil || got.Person.Role != "developer" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Some providers take a refresh token more than once: then it is good still, and nothing is kept.
+func TestATokenThatStaysIsAskedWithAgain(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	s.issuer.Behave(identitytest.Quirks{NoRefresh: true, Claims: map[string]any{"aud": "other"}})
+	for range 2 {
+		asked := s.issuer.Asked()
+		if got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); got.Refresh != "" || s.issuer.Asked() == asked {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }
 

@@ -262,7 +262,7 @@ func unavailable(err error) error {
 // userInfo asks who has an access token (OpenID Connect Core 1.0, section 5.3).
 func (c *client) userInfo(ctx context.Context, at *identity.Discovered, token *oauth2.Token) (*identity.Claims, error) {
 	if at.UserInfo == "" {
-		return nil, fmt.Errorf("%w: it names nobody: there is neither an ID token nor a userinfo endpoint", identity.ErrInvalid)
+		return nil, fmt.Errorf("%w: it names nobody: there is neither an ID token nor a userinfo endpoint", ErrGone)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.UserInfo, nil)
 	if err != nil {

@@ -18,10 +18,3 @@ func TestAFaultEndsOneQuestionOnly(t *testing.T) {
 		t.Errorf("it is not asked once more: %+v, %v", got, err)
 	}
 }
-
-func TestCodesWithoutRoomAreRefusedAtOnce(t *testing.T) {
-	c := &client{codes: make(chan struct{}), finishing: make(chan struct{})} // no room, and no turn ever
-	if _, err := c.exchange(t.Context(), nil, "", "code", ""); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("%v", err)
-	}
-}
