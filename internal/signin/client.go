@@ -28,8 +28,8 @@ const (
 	// maxAnswer bounds an answer, in bytes: three tokens with the groups of a person.
 	maxAnswer = 64 << 10
 	// maxAsking is how many codes, and how many refresh tokens, a provider is asked about at once:
-	// others wait as long as they may. Anybody can end a sign-in with a code that is none, and holds
-	// up nobody who is signed in.
+	// others wait as long as they may. Anybody can end a sign-in with a code that is none, and
+	// holds up nobody who is signed in.
 	maxAsking = 32
 	// maxCodes is how many codes are asked about or wait: the next is refused at once.
 	maxCodes = 8 * maxAsking
@@ -46,8 +46,7 @@ type client struct {
 	issuers *identity.Issuers
 	http    *http.Client
 	now     func() time.Time
-	// They have an element for each that is asked about, or for each code in all.
-	codes, refreshes, finishing chan struct{}
+	turns   turns
 
 	mu     sync.Mutex // guards the following, and is held while the provider is asked what it is
 	at     identity.Discovered
@@ -55,6 +54,10 @@ type client struct {
 	paused time.Time // until then it is not asked
 	failed failed    // zero: it has answered
 }
+
+// turns have an element for each code and each refresh token that is asked about; finishing has one
+// also for each code that waits.
+type turns struct{ codes, refreshes, finishing chan struct{} }
 
 // failed is when and why a provider did not answer.
 type failed struct {
@@ -83,7 +86,7 @@ func newClient(of Client, c *Config) (*client, error) {
 	bounded.Transport = limited{bounded.Transport}
 	return &client{
 		Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now,
-		codes: make(chan struct{}, maxAsking), refreshes: make(chan struct{}, maxAsking), finishing: make(chan struct{}, maxCodes),
+		turns: turns{make(chan struct{}, maxAsking), make(chan struct{}, maxAsking), make(chan struct{}, maxCodes)},
 	}, nil
 }
 
@@ -181,19 +184,19 @@ func (c *client) config(at *identity.Discovered, origin string) *oauth2.Config {
 
 func (c *client) exchange(ctx context.Context, at *identity.Discovered, origin, code, verifier string) (*oauth2.Token, error) {
 	select {
-	case c.finishing <- struct{}{}:
+	case c.turns.finishing <- struct{}{}:
 	default:
 		return nil, fmt.Errorf("%w: too many sign-ins end at once", ErrUnavailable)
 	}
-	defer func() { <-c.finishing }()
-	return c.ask(ctx, c.codes, func(ctx context.Context) (*oauth2.Token, error) {
+	defer func() { <-c.turns.finishing }()
+	return c.ask(ctx, c.turns.codes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, origin).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	})
 }
 
 // refreshed asks for new tokens of somebody who is signed in.
 func (c *client) refreshed(ctx context.Context, at *identity.Discovered, refresh string) (*oauth2.Token, error) {
-	return c.ask(ctx, c.refreshes, func(ctx context.Context) (*oauth2.Token, error) {
+	return c.ask(ctx, c.turns.refreshes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestCodesWithoutRoomAreRefusedAtOnce(t *testing.T) {
-	c := &client{codes: make(chan struct{}, 1), finishing: make(chan struct{})}
+	c := &client{turns: turns{codes: make(chan struct{}, 1), finishing: make(chan struct{})}}
 	if _, err := c.exchange(t.Context(), nil, "", "code", ""); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
