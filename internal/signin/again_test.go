@@ -130,9 +130,50 @@ func TestThoseWhoAskTogetherGetOneAnswer(t *testing.T) {
 	if n := s.issuer.Asked() - asked; n != 1 {
 		t.Errorf("it was asked %d times", n)
 	}
-	s.later(31 * time.Second)
+	s.later(time.Minute)
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); err != nil {
+		t.Errorf("whose answer was lost, and asks half a minute later: %v", err)
+	}
+	s.later(time.Minute + time.Second)
 	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
-		t.Errorf("the token of half a minute ago: %v", err)
+		t.Errorf("the token of two minutes ago: %v", err)
+	}
+}
+
+func TestWhoLeavesGetsTheNextToken(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := s.signIns.Again(ctx, "idp", before.Person.ID, before.Refresh); err != nil || got.Refresh == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// An answer by the rules of another configuration gives the next token and nothing more.
+func TestConfigurationsShareTokensAndNoRoles(t *testing.T) {
+	s, flights := newSite(t, nil), signin.NewFlights()
+	before := signedIn(t, s)
+	again := func(of *signin.SignIns, refresh string) (signin.Result, error) {
+		of.Share(of.Sealer(), flights)
+		return of.Again(t.Context(), "idp", before.Person.ID, refresh)
+	}
+	if _, err := again(s.signIns, before.Refresh); err != nil {
+		t.Fatal(err)
+	}
+	rules := []identity.Rule{{Role: "other"}}
+	issuers, err := identity.New([]identity.Issuer{{Name: "idp", URL: s.issuer.URL, Client: identitytest.ClientID, Rules: rules}},
+		identity.Deps{Client: http.DefaultClient, Now: s.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := s.configured(issuers, s.url)
+	got, err := again(next, before.Refresh)
+	if !errors.Is(err, signin.ErrUnavailable) || got.Person.ID != "" || got.Refresh == "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if got, err = again(next, got.Refresh); err != nil || got.Person.Role != "other" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -185,18 +226,10 @@ func TestCodesHoldUpNobodyWhoIsSignedIn(t *testing.T) {
 func TestASlowProvider(t *testing.T) {
 	s := newSite(t, nil)
 	before := signedIn(t, s)
-	wait, asked := make(chan struct{}), make(chan struct{}, 8)
-	s.issuer.Behave(identitytest.Quirks{Token: func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
-		<-wait
-	}})
+	wait := make(chan struct{})
+	s.issuer.Behave(identitytest.Quirks{Token: func(http.ResponseWriter, *http.Request) { <-wait }})
 	t.Cleanup(func() { close(wait) })
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-asked; cancel() }()
 	begun := time.Now()
-	if _, err := s.signIns.Again(ctx, "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
-		t.Errorf("%v", err)
-	}
 	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}

@@ -9,12 +9,12 @@ import (
 )
 
 func TestAFaultEndsOneQuestionOnly(t *testing.T) {
-	s := newFlights(time.Now)
+	s := NewFlights()
 	of := sha256.Sum256([]byte("token"))
-	if _, err := s.do(t.Context(), of, func(context.Context) (Result, error) { panic("a fault") }); !errors.Is(err, ErrUnavailable) {
+	if _, err := s.do(t.Context(), time.Now, of, func(context.Context) (Result, error) { panic("a fault") }); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
-	if got, err := s.do(t.Context(), of, func(context.Context) (Result, error) { return Result{Refresh: "next"}, nil }); err != nil || got.Refresh != "next" {
+	if got, err := s.do(t.Context(), time.Now, of, func(context.Context) (Result, error) { return Result{Refresh: "next"}, nil }); err != nil || got.Refresh != "next" {
 		t.Errorf("it is not asked once more: %+v, %v", got, err)
 	}
 }

@@ -194,6 +194,17 @@ func TestAProviderThatIsAwayEndsNoSession(t *testing.T) {
 	}
 }
 
+// A request may still be at the configuration before: a provider takes a token once.
+func TestTwoConfigurationsAskOnceWithOneToken(t *testing.T) {
+	c := newConsole(t)
+	kept := c.signIn()
+	c.now = c.now.Add(51 * time.Minute)
+	c.issuer.Behave(identitytest.Quirks{Claims: map[string]any{"iat": c.now.Unix(), "exp": c.now.Add(time.Hour).Unix()}})
+	c.want("the configuration before", kept, "", 1)
+	c.configure("operators")
+	c.want("the next", kept, "", 0)
+}
+
 func TestASignInWithoutATokenToAskWithEndsByItself(t *testing.T) {
 	c := newConsole(t)
 	c.issuer.Behave(identitytest.Quirks{NoRefresh: true})
