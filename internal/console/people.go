@@ -115,7 +115,8 @@ func callerOf(ctx context.Context, config *Config, id string, s *websession.Sess
 		if kept.Grant = renewed; err == nil {
 			kept = sessionBy(&caller, renewed)
 		}
-		if lost := config.Gateway.Sessions().Update(ctx, id, kept); lost != nil {
+		// Also when the browser has left: the token before is used up.
+		if lost := config.Gateway.Sessions().Update(context.WithoutCancel(ctx), id, kept); lost != nil {
 			config.Gateway.Unavailable(false, lost)
 		}
 	}

@@ -183,6 +183,31 @@ func (s overtaken) Find(ctx context.Context, id string, life websession.Life) (w
 	return x, ok, err
 }
 
+// The token before it is used up.
+func TestTheNextTokenIsKeptOfABrowserThatHasLeft(t *testing.T) {
+	d, p := withPeople()
+	cookie := d.signInAt(t)
+	kept := d.gateway.store
+	d.gateway.store = punctual{kept}
+	p.renewed["first"] = "second"
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	d.do(newTestRequest(http.MethodGet, "/console/you", nil, "Cookie", secureCookie+"="+cookie).WithContext(ctx))
+	if s, _, _ := kept.Peek(t.Context(), cookie, d.config.Life); s.Grant != "second" {
+		t.Errorf("%q is kept", s.Grant)
+	}
+}
+
+// punctual is a store that writes nothing for who has left.
+type punctual struct{ websession.Store }
+
+func (s punctual) Update(ctx context.Context, id string, x websession.Session) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.Store.Update(ctx, id, x)
+}
+
 // A desktop asks for no page, and its sign-in goes on, or ends, nevertheless.
 func TestTheProviderIsAskedForAnOpenDesktop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -111,14 +111,15 @@ func (c *Claims) Add(more *Claims) error {
 	if c.said.text("sub") != more.said.text("sub") {
 		return invalid("the userinfo is of another subject")
 	}
-	address := c.said[emailClaim]
-	if address == nil {
+	if c.said[emailClaim] == nil {
 		delete(c.said, "email_verified") // it is of no address
 	}
+	address, signed := c.said[emailClaim].(string) // something else is no address
+	same := c.said[emailClaim] == nil || signed && address == more.said.text(emailClaim)
 	for name, value := range more.said {
 		switch _, there := c.said[name]; {
 		case there:
-		case name == "email_verified" && address != nil && address != more.said[emailClaim]: // of another address
+		case name == "email_verified" && !same: // of another address
 		default:
 			c.said[name] = value
 		}

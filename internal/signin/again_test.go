@@ -57,13 +57,13 @@ func TestThreeAnswersOfAProvider(t *testing.T) {
 		"broken":          {token(500, `{"error":"invalid_grant, or not"}`), signin.ErrUnavailable},
 		"no JSON":         {token(200, `<html>`), signin.ErrUnavailable},
 		"somebody else":   {identitytest.Quirks{Claims: map[string]any{"sub": "bob"}}, signin.ErrGone},
-		"wrong audience":  {identitytest.Quirks{Claims: map[string]any{"aud": "other"}}, identity.ErrInvalid},
+		"wrong audience":  {identitytest.Quirks{Claims: map[string]any{"aud": "other"}}, signin.ErrUnavailable},
 	} {
 		s := newSite(t, nil)
 		before := signedIn(t, s)
 		s.issuer.Behave(c.quirks)
 		got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
-		if !errors.Is(err, c.want) || got.Person.Role != "" && c.want != identity.ErrInvalid || strings.Contains(err.Error(), "secret words") {
+		if !errors.Is(err, c.want) || got.Person.Role != "" || strings.Contains(err.Error(), "secret words") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -85,6 +85,34 @@ func TestThreeAnswersOfAProvider(t *testing.T) {
 	}
 }
 
+// A token of anybody, with a key that nobody has, holds back the reading of keys for a minute.
+func TestAKeyThatIsNotKnownYetEndsNoSignIn(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	s.issuer.Rotate("two")
+	got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh)
+	if !errors.Is(err, signin.ErrUnavailable) || got.Refresh == "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	s.later(time.Minute)
+	if got, err = s.signIns.Again(t.Context(), "idp", before.Person.ID, got.Refresh); err != nil || got.Person.Role != "developer" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Some providers take a refresh token more than once: then it is good still, and nothing is kept.
+func TestATokenThatStaysIsAskedWithAgain(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	s.issuer.Behave(identitytest.Quirks{NoRefresh: true, Claims: map[string]any{"aud": "other"}})
+	for range 2 {
+		asked := s.issuer.Asked()
+		if got, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); got.Refresh != "" || s.issuer.Asked() == asked {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
+
 // Providers take a refresh token once.
 func TestThoseWhoAskTogetherGetOneAnswer(t *testing.T) {
 	s := newSite(t, nil)
@@ -102,28 +130,106 @@ func TestThoseWhoAskTogetherGetOneAnswer(t *testing.T) {
 	if n := s.issuer.Asked() - asked; n != 1 {
 		t.Errorf("it was asked %d times", n)
 	}
-	s.later(31 * time.Second)
-	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
-		t.Errorf("the token of half a minute ago: %v", err)
+	s.later(time.Minute)
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); err != nil {
+		t.Errorf("whose answer was lost, and asks half a minute later: %v", err)
 	}
+	s.later(time.Minute + time.Second)
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("the token of two minutes ago: %v", err)
+	}
+}
+
+func TestWhoLeavesGetsTheNextToken(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := s.signIns.Again(ctx, "idp", before.Person.ID, before.Refresh); err != nil || got.Refresh == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// An answer by the rules of another configuration gives the next token and nothing more.
+func TestConfigurationsShareTokensAndNoRoles(t *testing.T) {
+	s, flights := newSite(t, nil), signin.NewFlights()
+	before := signedIn(t, s)
+	again := func(of *signin.SignIns, refresh string) (signin.Result, error) {
+		of.Share(of.Sealer(), flights)
+		return of.Again(t.Context(), "idp", before.Person.ID, refresh)
+	}
+	if _, err := again(s.signIns, before.Refresh); err != nil {
+		t.Fatal(err)
+	}
+	rules := []identity.Rule{{Role: "other"}}
+	issuers, err := identity.New([]identity.Issuer{{Name: "idp", URL: s.issuer.URL, Client: identitytest.ClientID, Rules: rules}},
+		identity.Deps{Client: http.DefaultClient, Now: s.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := s.configured(issuers, s.url)
+	got, err := again(next, before.Refresh)
+	if !errors.Is(err, signin.ErrUnavailable) || got.Person.ID != "" || got.Refresh == "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if got, err = again(next, got.Refresh); err != nil || got.Person.Role != "other" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Anybody can send codes that are none, with the cookie of one sign-in.
+func TestCodesHoldUpNobodyWhoIsSignedIn(t *testing.T) {
+	s := newSite(t, nil)
+	before := signedIn(t, s)
+	b := newBrowser(t)
+	at := s.callback(b)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range b.Jar.Cookies(r.URL) {
+		r.AddCookie(cookie)
+	}
+	const many = 32
+	wait, asked := make(chan struct{}), make(chan struct{}, many)
+	s.issuer.Behave(identitytest.Quirks{Token: func(w http.ResponseWriter, r *http.Request) {
+		if r.PostFormValue("grant_type") == "authorization_code" {
+			asked <- struct{}{}
+			<-wait
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
+	}})
+	var all sync.WaitGroup
+	for range many {
+		all.Go(func() {
+			answer, err := http.DefaultClient.Do(r.Clone(t.Context()))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = answer.Body.Close()
+		})
+	}
+	for range many {
+		<-asked
+	}
+	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrGone) {
+		t.Errorf("a refresh has no answer: %v", err)
+	}
+	close(wait)
+	all.Wait()
 }
 
 // A provider that is slow holds nobody for longer than 3 s, and a lost answer is not the end.
 func TestASlowProvider(t *testing.T) {
 	s := newSite(t, nil)
 	before := signedIn(t, s)
-	wait, asked := make(chan struct{}), make(chan struct{}, 8)
-	s.issuer.Behave(identitytest.Quirks{Token: func(http.ResponseWriter, *http.Request) {
-		asked <- struct{}{}
-		<-wait
-	}})
+	wait := make(chan struct{})
+	s.issuer.Behave(identitytest.Quirks{Token: func(http.ResponseWriter, *http.Request) { <-wait }})
 	t.Cleanup(func() { close(wait) })
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-asked; cancel() }()
 	begun := time.Now()
-	if _, err := s.signIns.Again(ctx, "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
-		t.Errorf("%v", err)
-	}
 	if _, err := s.signIns.Again(t.Context(), "idp", before.Person.ID, before.Refresh); !errors.Is(err, signin.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}

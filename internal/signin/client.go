@@ -27,9 +27,12 @@ const (
 	requestTimeout = 5 * time.Second
 	// maxAnswer bounds an answer, in bytes: three tokens with the groups of a person.
 	maxAnswer = 64 << 10
-	// maxAsking is how many questions a provider has at once: others wait as long as they may.
-	// Anybody can begin a sign-in and end it with a code that is none.
+	// maxAsking is how many codes, and how many refresh tokens, a provider is asked about at once:
+	// others wait as long as they may. Anybody can end a sign-in with a code that is none, and
+	// holds up nobody who is signed in.
 	maxAsking = 32
+	// maxCodes is how many codes are asked about or wait: the next is refused at once.
+	maxCodes = 8 * maxAsking
 	// toldFor is how long it is said that a provider did not answer, unless it has answered since.
 	toldFor = 5 * time.Minute
 	// maxRefresh bounds a refresh token, in bytes: it is kept with each sign-in.
@@ -43,7 +46,7 @@ type client struct {
 	issuers *identity.Issuers
 	http    *http.Client
 	now     func() time.Time
-	asking  chan struct{} // has an element for each question
+	turns   turns
 
 	mu     sync.Mutex // guards the following, and is held while the provider is asked what it is
 	at     identity.Discovered
@@ -51,6 +54,10 @@ type client struct {
 	paused time.Time // until then it is not asked
 	failed failed    // zero: it has answered
 }
+
+// turns have an element for each code and each refresh token that is asked about; finishing has one
+// also for each code that waits.
+type turns struct{ codes, refreshes, finishing chan struct{} }
 
 // failed is when and why a provider did not answer.
 type failed struct {
@@ -77,7 +84,10 @@ func newClient(of Client, c *Config) (*client, error) {
 		bounded.Transport = http.DefaultTransport
 	}
 	bounded.Transport = limited{bounded.Transport}
-	return &client{Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now, asking: make(chan struct{}, maxAsking)}, nil
+	return &client{
+		Client: of, issuer: c.Issuers.URL(of.Identity), issuers: c.Issuers, http: &bounded, now: c.Now,
+		turns: turns{make(chan struct{}, maxAsking), make(chan struct{}, maxAsking), make(chan struct{}, maxCodes)},
+	}, nil
 }
 
 // limited bounds answers: the rest of a larger one is not read.
@@ -142,13 +152,13 @@ func (c *client) away() error {
 }
 
 // ask asks the token endpoint in its turn.
-func (c *client) ask(ctx context.Context, question func(context.Context) (*oauth2.Token, error)) (*oauth2.Token, error) {
+func (c *client) ask(ctx context.Context, asking chan struct{}, question func(context.Context) (*oauth2.Token, error)) (*oauth2.Token, error) {
 	select {
-	case c.asking <- struct{}{}:
+	case asking <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: too many wait for it", ErrUnavailable)
 	}
-	defer func() { <-c.asking }()
+	defer func() { <-asking }()
 	token, err := question(context.WithValue(ctx, oauth2.HTTPClient, c.http))
 	err = c.failure(err)
 	c.note(err)
@@ -173,14 +183,20 @@ func (c *client) config(at *identity.Discovered, origin string) *oauth2.Config {
 }
 
 func (c *client) exchange(ctx context.Context, at *identity.Discovered, origin, code, verifier string) (*oauth2.Token, error) {
-	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	select {
+	case c.turns.finishing <- struct{}{}:
+	default:
+		return nil, fmt.Errorf("%w: too many sign-ins end at once", ErrUnavailable)
+	}
+	defer func() { <-c.turns.finishing }()
+	return c.ask(ctx, c.turns.codes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, origin).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	})
 }
 
 // refreshed asks for new tokens of somebody who is signed in.
 func (c *client) refreshed(ctx context.Context, at *identity.Discovered, refresh string) (*oauth2.Token, error) {
-	return c.ask(ctx, func(ctx context.Context) (*oauth2.Token, error) {
+	return c.ask(ctx, c.turns.refreshes, func(ctx context.Context) (*oauth2.Token, error) {
 		return c.config(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
 	})
 }
@@ -249,7 +265,7 @@ func unavailable(err error) error {
 // userInfo asks who has an access token (OpenID Connect Core 1.0, section 5.3).
 func (c *client) userInfo(ctx context.Context, at *identity.Discovered, token *oauth2.Token) (*identity.Claims, error) {
 	if at.UserInfo == "" {
-		return nil, fmt.Errorf("%w: it names nobody: there is neither an ID token nor a userinfo endpoint", identity.ErrInvalid)
+		return nil, fmt.Errorf("%w: it names nobody: there is neither an ID token nor a userinfo endpoint", ErrGone)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.UserInfo, nil)
 	if err != nil {

@@ -101,7 +101,7 @@ type Config struct {
 	Origin  string
 	Clients []Client
 	Issuers *identity.Issuers
-	Sealer  *Sealer // nil: SealWith says it later
+	Sealer  *Sealer // nil: Share sets it later
 	// HTTP asks identity providers. Redirects are not followed.
 	HTTP *http.Client
 	Now  func() time.Time
@@ -113,7 +113,7 @@ type SignIns struct {
 	clients []*client
 	issuers *identity.Issuers
 	sealer  *Sealer
-	flights *flights
+	flights *Flights
 	now     func() time.Time
 }
 
@@ -122,7 +122,7 @@ func New(c Config) (*SignIns, error) {
 	if err := CheckOrigin(c.Origin); err != nil {
 		return nil, err
 	}
-	s := &SignIns{origin: c.Origin, issuers: c.Issuers, sealer: c.Sealer, flights: newFlights(c.Now), now: c.Now}
+	s := &SignIns{origin: c.Origin, issuers: c.Issuers, sealer: c.Sealer, flights: NewFlights(), now: c.Now}
 	for _, of := range c.Clients {
 		made, err := newClient(of, &c)
 		if err != nil {
@@ -150,8 +150,9 @@ func CheckOrigin(origin string) error {
 // Sealer is that of the configuration, nil for none yet.
 func (s *SignIns) Sealer() *Sealer { return s.sealer }
 
-// SealWith sets the sealer, before anybody signs in.
-func (s *SignIns) SealWith(sealer *Sealer) { s.sealer = sealer }
+// Share sets what outlives a configuration, before anybody signs in: the sealer, and what is asked
+// of identity providers.
+func (s *SignIns) Share(sealer *Sealer, flights *Flights) { s.sealer, s.flights = sealer, flights }
 
 // At returns the sign-ins at another origin, where browsers see a part of the gateway.
 func (s *SignIns) At(origin string) *SignIns {

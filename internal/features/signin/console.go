@@ -115,6 +115,9 @@ func (c *Console) SignedIn(ctx context.Context, kept string) (caller request.Cal
 			return caller, renewed, err
 		}
 	}
+	if g.Refresh != "" && !c.now().Before(g.Person.Ends) { // it was asked in vain, and soon is again
+		return caller, renewed, c.refusal(g.Identity, signin.ErrUnavailable)
+	}
 	caller, err = c.signIns.Caller(g.Person)
 	return caller, renewed, err
 }

@@ -58,9 +58,11 @@ type SignIns struct {
 // Feature lets people sign in. People is the feature of identities.
 func Feature(c gateway.Core, people gateway.Feature, config *Config) gateway.Feature {
 	s := &SignIns{config.signIns, people.Offers.(*identity.People), c}
-	if s.Sealer() == nil {
-		s.SealWith(gateway.Kept(c.Slots, signin.OfTheProcess))
+	sealer := s.Sealer()
+	if sealer == nil {
+		sealer = gateway.Kept(c.Slots, signin.OfTheProcess)
 	}
+	s.Share(sealer, gateway.Kept(c.Slots, signin.NewFlights))
 	return gateway.Feature{Offers: s, Status: s.status}
 }
 

@@ -185,12 +185,24 @@ func TestAProviderThatIsAwayEndsNoSession(t *testing.T) {
 	kept = c.want("away, later", kept, "", 1)
 	c.now = c.now.Add(10 * time.Minute)
 	kept = c.want("away at the end", kept, apierror.IdentityUnavailable, 1)
+	kept = c.want("away, soon after the end", kept, apierror.IdentityUnavailable, 0)
 	c.issuer.Behave(identitytest.Quirks{Claims: map[string]any{"iat": c.now.Unix(), "exp": c.now.Add(time.Hour).Unix()}})
 	c.now = c.now.Add(askAgain)
 	c.want("back", kept, "", 1)
 	if s := c.signIns.status(); len(s) != 0 {
 		t.Errorf("status %+v", s)
 	}
+}
+
+// A request may still be at the configuration before: a provider takes a token once.
+func TestTwoConfigurationsAskOnceWithOneToken(t *testing.T) {
+	c := newConsole(t)
+	kept := c.signIn()
+	c.now = c.now.Add(51 * time.Minute)
+	c.issuer.Behave(identitytest.Quirks{Claims: map[string]any{"iat": c.now.Unix(), "exp": c.now.Add(time.Hour).Unix()}})
+	c.want("the configuration before", kept, "", 1)
+	c.configure("operators")
+	c.want("the next", kept, "", 0)
 }
 
 func TestASignInWithoutATokenToAskWithEndsByItself(t *testing.T) {
