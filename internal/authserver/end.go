@@ -18,7 +18,8 @@ type block struct {
 	version int64
 }
 
-// forever is how long a block is kept.
+// forever is how long a block is kept, and that it has ended: the next one of the person gets the
+// version after it, and gateways drop a version that is not higher than the one they know.
 const forever = 100 * 365 * 24 * time.Hour
 
 // End ends all sign-ins of a person, by the hash, and returns how many there were.
@@ -72,7 +73,7 @@ func (s *State) Unblock(ctx context.Context, person string) (bool, error) {
 		return false, nil
 	}
 	now := s.now()
-	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(toldFor))
+	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(forever))
 }
 
 func (s *State) putBlock(ctx context.Context, b block, ends time.Time) error {

@@ -158,3 +158,31 @@ func TestABlockHoldsAtAllGateways(t *testing.T) {
 		t.Errorf("the first gateway keeps out: %v", err)
 	}
 }
+
+// A block that has ended is still known days later, so that the next one counts.
+func TestSomebodyIsBlockedASecondTime(t *testing.T) {
+	t.Parallel()
+	now, ctx := time.Now(), t.Context()
+	clock := func() time.Time { return now }
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{authserver.Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	state, ann, bob := authserver.NewState(clock), authserver.Person{ID: "okta-1"}, authserver.Person{ID: "okta-2"}
+	if err := state.Open(ctx, authserver.NewSQLite(st, clock)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := state.Block(ctx, ann); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := state.Unblock(ctx, ann.ID); !ok || err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 2)
+	for _, p := range []authserver.Person{bob, ann} { // the first change prunes
+		if _, err := state.Block(ctx, p); err != nil || !state.Blocked(p.ID) {
+			t.Errorf("%s is let in: %v", p.ID, err)
+		}
+	}
+}
