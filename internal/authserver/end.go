@@ -40,8 +40,16 @@ func (s *State) End(ctx context.Context, hash string) (n int, err error) {
 
 // endOne ends one sign-in. It reports whether it had not ended before.
 func (s *State) endOne(ctx context.Context, id ID) (ended bool, err error) {
+	return s.endIf(ctx, id, func(*SignIn) error { return nil })
+}
+
+// endIf is endOne that does nothing if may returns an error, which it returns.
+func (s *State) endIf(ctx context.Context, id ID, may func(*SignIn) error) (ended bool, err error) {
 	err = s.change(ctx, id, func(r *Record) (Record, error) {
 		in, err := signInOf(r)
+		if err == nil {
+			err = may(&in)
+		}
 		if err != nil {
 			return Record{}, err
 		}
