@@ -3,6 +3,7 @@ package authserver
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -46,4 +47,19 @@ func TestRefreshesAtTwoGatewaysAtOnceAreBothGood(t *testing.T) {
 	refresh, failing = second.text("refresh_token"), true
 	b.want(other.renew(refresh), 503, unavailable) // nobody knows whether the person may come
 	b.want(b.renew(refresh), 200, "")
+}
+
+func TestManyProcessesRefreshAtOnceAndNoneIsSignedOut(t *testing.T) {
+	b := start(t)
+	_, refresh := b.signIn()
+	first := b.renew(refresh)
+	for range maxTokens - 1 {
+		b.want(b.renew(refresh), 200, "")
+	}
+	a := b.renew(refresh)
+	b.want(a, http.StatusTooManyRequests, slowDown)
+	if a.Header().Get("Retry-After") != "1" {
+		t.Error(a.Header())
+	}
+	b.want(b.renew(first.text("refresh_token")), 200, "")
 }

@@ -115,6 +115,9 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 		if !current.Good(now) || use == unknown {
 			return Record{}, ErrGone
 		}
+		if use == again && len(current.Refresh) >= maxTokens { // none that was given out may be forgotten: it would seem used twice
+			return Record{}, &refusal{http.StatusTooManyRequests, slowDown, "many processes refresh with the same refresh_token; try again in a second", time.Second}
+		}
 		current.Person = person
 		if used == good {
 			current.Upstream = upstream
