@@ -20,7 +20,7 @@ type State struct {
 
 	mu       sync.RWMutex // guards the following
 	store    Store
-	signIns  map[ID]*SignIn // those that were ended too, until their Ends
+	signIns  map[ID]*SignIn  // those that were ended too, until their Ends
 	byPerson map[string][]ID // by the hash
 	byAccess map[Sum]ID
 	blocks   map[string]block // by the person; those that have ended too
@@ -168,6 +168,17 @@ func (s *State) Blocked(person string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.isBlocked(person)
+}
+
+// KeptOut is Blocked for somebody whom the store knows nothing else of. The error wraps
+// ErrUnavailable while the gateway has not learned yet who is kept out.
+func (s *State) KeptOut(person string) (bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.store != nil && s.store.Loading() {
+		return false, fmt.Errorf("%w: who is kept out", ErrUnavailable)
+	}
+	return s.isBlocked(person), nil
 }
 
 func (s *State) isBlocked(person string) bool {

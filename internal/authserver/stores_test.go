@@ -1,6 +1,7 @@
 package authserver_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -184,5 +185,39 @@ func TestSomebodyIsBlockedASecondTime(t *testing.T) {
 		if _, err := state.Block(ctx, p); err != nil || !state.Blocked(p.ID) {
 			t.Errorf("%s is let in: %v", p.ID, err)
 		}
+	}
+}
+
+// A gateway that starts without its database learns of blocks by the feed.
+func TestWhoIsKeptOutIsNotKnownBeforeTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	dsn := enginetest.Postgres(t)
+	table, _ := node(t, dsn)
+	one := authserver.NewState(time.Now)
+	if err := one.Open(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := one.KeptOut("okta-1"); out || err != nil {
+		t.Errorf("nothing is to be loaded: %v, %v", out, err)
+	}
+	if _, err := one.Block(t.Context(), authserver.Person{ID: "okta-1"}); err != nil {
+		t.Fatal(err)
+	}
+	table, feed := node(t, dsn)
+	t.Cleanup(feed.Stop)
+	other := authserver.NewState(time.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the database does not answer in time
+	if err := other.Open(ctx, table); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.KeptOut("okta-1"); !errors.Is(err, authserver.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if err := feed.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := other.KeptOut("okta-1"); !out || err != nil {
+		t.Errorf("it is let in: %v, %v", out, err)
 	}
 }

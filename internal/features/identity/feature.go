@@ -37,9 +37,9 @@ type People struct {
 
 	kept *kept
 
-	// KeptOut reports whether an operator keeps somebody out, by the ID. It is set before anybody
-	// calls; nil: nobody is.
-	KeptOut func(id string) bool
+	// KeptOut reports whether an operator keeps somebody out, by the ID. It fails while that is not
+	// known. It is set before anybody calls; nil: nobody is.
+	KeptOut func(id string) (bool, error)
 
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
@@ -177,7 +177,11 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 		p.logger.Debug("a token was refused", zap.Error(err))
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
-	if p.keptOut(person.ID) {
+	switch out, err := p.keptOut(person.ID); {
+	case err != nil:
+		return keys.Credential{}, nil, apierror.New(apierror.StorageUnavailable,
+			"the gateway has just started and does not know yet who is kept out; try again").WithCause(err)
+	case out:
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	p.kept.note(person, p.now())
@@ -206,7 +210,12 @@ func (k *kept) note(person identity.Person, now time.Time) {
 	}
 }
 
-func (p *People) keptOut(id string) bool { return p.KeptOut != nil && p.KeptOut(id) }
+func (p *People) keptOut(id string) (bool, error) {
+	if p.KeptOut == nil {
+		return false, nil
+	}
+	return p.KeptOut(id)
+}
 
 // Granted returns what somebody may do by the role in this configuration. The error is
 // [keys.ErrInvalid] if it has none of this name.
@@ -244,7 +253,8 @@ func (p *People) known(hash string) (person identity.Person, ok bool) {
 	p.kept.mu.Lock()
 	person, ok = p.kept.known[hash]
 	p.kept.mu.Unlock()
-	return person, ok && p.issuers.Still(person) && !p.keptOut(person.ID)
+	out, _ := p.keptOut(person.ID) // nobody is known before this is
+	return person, ok && p.issuers.Still(person) && !out
 }
 
 // find returns what somebody may do who is known by a hash, nil for nobody.
