@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,9 +21,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
-
-// maxKnown is how many people are known at once: those whose last token has not ended.
-const maxKnown = 50_000
 
 // People are those who call with tokens. It implements [gateway.KeySource].
 type People struct {
@@ -44,13 +40,6 @@ type People struct {
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
 	away   map[string]error  // issuers whose keys cannot be read, and why
-}
-
-// kept outlives a configuration: desktops do.
-type kept struct {
-	mu      sync.Mutex
-	known   map[string]identity.Person // by the hash of the credential: by the longest token of each
-	issuers *identity.Issuers          // of the current configuration; nil before the first
 }
 
 // Config is what a configuration says of identities, checked.
@@ -190,24 +179,6 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 		return keys.Credential{}, nil, keys.ErrInvalid // the limits of roles were checked
 	}
 	return g.Credential, g.limits, nil
-}
-
-// note notes somebody. Where there is no room, those go whose tokens have ended, else anybody.
-func (k *kept) note(person identity.Person, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.known) >= maxKnown {
-		maps.DeleteFunc(k.known, func(_ string, p identity.Person) bool { return !now.Before(p.Ends) })
-		for hash := range k.known {
-			if len(k.known) < maxKnown {
-				break
-			}
-			delete(k.known, hash)
-		}
-	}
-	if longer, ok := k.known[person.Hash]; !ok || longer.Role != person.Role || !longer.Ends.After(person.Ends) {
-		k.known[person.Hash] = person
-	}
 }
 
 func (p *People) keptOut(id string) (bool, error) {
