@@ -116,7 +116,8 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 			return Record{}, ErrGone
 		}
 		if use == again && len(current.Refresh) >= maxTokens { // none that was given out may be forgotten: it would seem used twice
-			return Record{}, &refusal{http.StatusTooManyRequests, slowDown, "many processes refresh with the same refresh_token; try again in a second", time.Second}
+			const text = "many processes refresh with the same refresh_token; try again in a second"
+			return Record{}, &refusal{http.StatusTooManyRequests, slowDown, text, time.Second}
 		}
 		current.Person = person
 		if used == good {
