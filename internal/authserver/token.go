@@ -31,7 +31,7 @@ type issued struct {
 
 // ServeToken is the token endpoint.
 func (s *Server) ServeToken(w http.ResponseWriter, r *http.Request) {
-	form, err := readForm(r)
+	form, err := s.clientForm(r)
 	var out *issued
 	if err == nil {
 		switch form.Get("grant_type") {
