@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -63,16 +64,71 @@ func TestAttacks(t *testing.T) {
 			}
 		},
 		"guesses from many addresses": func(t *testing.T, b *bench) {
-			last := 0
-			for i := range maxGuessesInAll + 1 {
-				r := httptest.NewRequest(http.MethodGet, PagePath+"?user_code=BBBB-BBBB", nil)
-				r.RemoteAddr = fmt.Sprintf("[2001:db8:%x::1]:1", i)
+			_, user := b.device()
+			look := func(address int, code string) int {
+				r := httptest.NewRequest(http.MethodGet, PagePath+"?user_code="+code, nil)
+				r.RemoteAddr = fmt.Sprintf("[2001:db8:%x:%x::1]:1", address, rand.N(1<<16))
 				w := httptest.NewRecorder()
 				b.pages.ServePage(w, r)
-				last = w.Code
+				return w.Code
 			}
-			if last != http.StatusTooManyRequests {
-				t.Errorf("%d", last)
+			for i := range maxGuessesInAll {
+				look(i, "BBBB-BBBB")
+			}
+			if code := look(0, user); code != http.StatusTooManyRequests {
+				t.Errorf("%d: an address with a wrong one has another", code)
+			}
+			if code := look(maxGuessesInAll, user); code != 200 {
+				t.Errorf("%d: strangers lock everybody out", code)
+			}
+			if one, other := look(maxGuessesInAll, "BBBB-BBBB"), look(maxGuessesInAll, user); one != 404 || other != http.StatusTooManyRequests {
+				t.Errorf("%d, %d: an address has more than one beyond all", one, other)
+			}
+			for i := range maxAddresses {
+				look(i, "BBBB-BBBB")
+			}
+			if code := look(maxAddresses, user); code != http.StatusTooManyRequests {
+				t.Errorf("%d: guesses are without bound", code)
+			}
+		},
+		"an image in a page of another site": func(t *testing.T, b *bench) {
+			_, user := b.device()
+			for range maxGuesses {
+				r := httptest.NewRequest(http.MethodGet, PagePath+"?user_code=BBBB-BBBB", nil)
+				r.Header.Set("Sec-Fetch-Dest", "image")
+				w := httptest.NewRecorder()
+				if b.pages.ServePage(w, r); w.Code != 200 {
+					t.Fatalf("%d: it is looked up", w.Code)
+				}
+			}
+			r := httptest.NewRequest(http.MethodGet, PagePath+"?user_code="+user, nil)
+			r.Header.Set("Sec-Fetch-Dest", "document")
+			w := httptest.NewRecorder()
+			if b.pages.ServePage(w, r); w.Code != 200 || !strings.Contains(w.Body.String(), user) {
+				t.Errorf("%d: its readers are locked out", w.Code)
+			}
+		},
+		"sign-ins begun by a page of another site": func(t *testing.T, b *bench) {
+			for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example.com"} {
+				for _, serve := range []func(http.ResponseWriter, *http.Request){b.ServeDevice, b.ServeToken} {
+					r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("surface=x"))
+					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+					r.Header.Set(header, value)
+					w := httptest.NewRecorder()
+					if serve(w, r); w.Code != http.StatusForbidden {
+						t.Errorf("%s %s: %d", header, value, w.Code)
+					}
+				}
+			}
+			for range maxBegun {
+				b.device()
+			}
+		},
+		"an identity provider that is not there": func(t *testing.T, b *bench) {
+			_, user := b.device()
+			a := b.post(b.pages.ServePage, form("user_code", user, "do", strings.Repeat("x", 1<<12)))
+			if a.Code != 400 || a.Header().Get("Set-Cookie") != "" {
+				t.Errorf("%d %s", a.Code, a.Body)
 			}
 		},
 		"many sign-ins begun": func(t *testing.T, b *bench) {

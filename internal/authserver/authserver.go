@@ -45,8 +45,8 @@ const (
 	// program must not fill the store. The oldest ends first.
 	maxOfPerson = 50
 	// maxTokens bounds the access tokens, and the refresh tokens, of a sign-in that are good at
-	// once.
-	maxTokens = 4
+	// once: about as many processes as one machine has that share the tokens of a client.
+	maxTokens = 16
 )
 
 var (

@@ -13,7 +13,8 @@ const (
 	// waits is kept for the life of a code.
 	maxBegun, maxBegunInAll = 100, 2000
 	// Codes that somebody has typed and that are not there. There are 2.5e10 codes; with all that
-	// may be begun, one guess in 1e7 finds one.
+	// may be begun, one guess in 1e7 finds one. An address without a wrong one has one more than
+	// all have together: else strangers could lock everybody out.
 	maxGuesses, maxGuessesInAll = 20, 1000
 	// maxAddresses bounds what is remembered.
 	maxAddresses = 10_000
@@ -29,7 +30,7 @@ type bounds struct {
 
 func newBounds() *bounds {
 	return &bounds{
-		begun: counter{one: maxBegun, all: maxBegunInAll}, guesses: counter{one: maxGuesses, all: maxGuessesInAll},
+		begun: counter{one: maxBegun, all: maxBegunInAll}, guesses: counter{one: maxGuesses, all: maxGuessesInAll, first: true},
 		polls: map[ID]time.Time{},
 	}
 }
@@ -37,6 +38,7 @@ func newBounds() *bounds {
 // counter counts in windows.
 type counter struct {
 	one, all int
+	first    bool // the first of an address is possible beyond all
 
 	mu    sync.Mutex // guards the following
 	since time.Time
@@ -49,7 +51,7 @@ func (c *counter) full(a netip.Addr, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.begin(now)
-	return c.total >= c.all || c.by[network(a)] >= c.one
+	return !c.left(network(a))
 }
 
 // count counts an attempt. It reports whether that was possible.
@@ -58,12 +60,21 @@ func (c *counter) count(a netip.Addr, now time.Time) bool {
 	defer c.mu.Unlock()
 	c.begin(now)
 	of := network(a)
-	if c.total >= c.all || c.by[of] >= c.one || len(c.by) >= maxAddresses {
+	if !c.left(of) {
 		return false
 	}
 	c.total++
 	c.by[of]++
 	return true
+}
+
+// left reports whether a network has attempts left. The caller holds mu.
+func (c *counter) left(of netip.Prefix) bool {
+	made, known := c.by[of]
+	if !known {
+		return len(c.by) < maxAddresses && (c.first || c.total < c.all)
+	}
+	return made < c.one && c.total < c.all
 }
 
 func (c *counter) begin(now time.Time) {
@@ -72,12 +83,12 @@ func (c *counter) begin(now time.Time) {
 	}
 }
 
-// network is what somebody has to themselves: an IPv4 address, or 64 bits of IPv6.
+// network is what somebody may have to themselves: an IPv4 address, or an IPv6 /48 (RFC 6177).
 func network(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()
 	if a.Is6() {
-		bits = 64
+		bits = 48
 	}
 	p, _ := a.WithZone("").Prefix(bits) // of an address that is not valid: one for all of them
 	return p

@@ -91,7 +91,7 @@ const maxCodes = 5
 
 // ServeDevice begins a sign-in of a client: the device authorization request.
 func (s *Server) ServeDevice(w http.ResponseWriter, r *http.Request) {
-	form, err := readForm(r)
+	form, err := s.clientForm(r)
 	address := s.addressOf(r)
 	if err == nil && !s.state.bounds.begun.count(address, s.state.now()) {
 		err = &refusal{http.StatusTooManyRequests, slowDown, "too many sign-ins were begun from this address; try again in ten minutes", boundsWindow}

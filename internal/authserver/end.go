@@ -18,7 +18,8 @@ type block struct {
 	version int64
 }
 
-// forever is how long a block is kept.
+// forever is how long a block is kept, and that it has ended: the next one of the person gets the
+// version after it, and gateways drop a version that is not higher than the one they know.
 const forever = 100 * 365 * 24 * time.Hour
 
 // End ends all sign-ins of a person, by the hash, and returns how many there were.
@@ -39,8 +40,16 @@ func (s *State) End(ctx context.Context, hash string) (n int, err error) {
 
 // endOne ends one sign-in. It reports whether it had not ended before.
 func (s *State) endOne(ctx context.Context, id ID) (ended bool, err error) {
+	return s.endIf(ctx, id, func(*SignIn) error { return nil })
+}
+
+// endIf is endOne that does nothing if may returns an error, which it returns.
+func (s *State) endIf(ctx context.Context, id ID, may func(*SignIn) error) (ended bool, err error) {
 	err = s.change(ctx, id, func(r *Record) (Record, error) {
 		in, err := signInOf(r)
+		if err == nil {
+			err = may(&in)
+		}
 		if err != nil {
 			return Record{}, err
 		}
@@ -72,7 +81,7 @@ func (s *State) Unblock(ctx context.Context, person string) (bool, error) {
 		return false, nil
 	}
 	now := s.now()
-	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(toldFor))
+	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(forever))
 }
 
 func (s *State) putBlock(ctx context.Context, b block, ends time.Time) error {

@@ -11,6 +11,7 @@ import (
 type memory struct {
 	mu      sync.Mutex
 	records map[ID]Record
+	loading bool
 }
 
 // newMemory returns an empty store.
@@ -51,6 +52,9 @@ func (m *memory) Change(_ context.Context, id ID, edit func(*Record) (Record, er
 	}
 	return err
 }
+
+// Loading implements Store.
+func (m *memory) Loading() bool { return m.loading }
 
 // Follow implements Store: nobody else changes it.
 func (*memory) Follow(func(Record)) {}

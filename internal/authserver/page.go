@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,16 +28,11 @@ const pagePolicy = "default-src 'none'; style-src 'self'; form-action 'self'; ba
 
 // Pages are what people see of a server in the browser.
 type Pages struct {
-	of   *Server
-	csrf *http.CrossOriginProtection
+	of *Server
 }
 
 // NewPages returns those of a server.
-func NewPages(s *Server) *Pages {
-	p := &Pages{s, http.NewCrossOriginProtection()}
-	_ = p.csrf.AddTrustedOrigin(s.config.Origin) // it was checked
-	return p
-}
+func NewPages(s *Server) *Pages { return &Pages{s} }
 
 // page is what a person reads.
 type page struct {
@@ -98,12 +94,16 @@ func (p *Pages) show(w http.ResponseWriter, shown page) {
 // ServePage is where a person types the code of a client, or confirms the one of the link.
 func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		p.ask(w, r, r.URL.Query())
+		q := r.URL.Query()
+		if to := r.Header.Get("Sec-Fetch-Dest"); to != "" && to != "document" {
+			q = nil // an image in a page of another site: it must not use up the attempts of its readers
+		}
+		p.ask(w, r, q)
 		return
 	}
 	form, err := readForm(r)
 	switch {
-	case p.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
+	case p.of.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
 		p.show(w, says(http.StatusForbidden, "Not allowed",
 			"Another site, or a program, has sent this request. Open the address that your program shows, and use the buttons there."))
 	case err != nil:
@@ -203,6 +203,11 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) 
 		}
 		p.show(w, says(http.StatusOK, "Refused",
 			"The program was refused: nobody is signed in by this code. If you did not begin this sign-in, tell the operator of the gateway."))
+		return
+	}
+	if !slices.Contains(p.of.provider.Choices(), form.Get("do")) {
+		p.show(w, says(http.StatusBadRequest, "Not possible",
+			"The gateway has no such identity provider any more. Open the address again that your program shows."))
 		return
 	}
 	to, err := p.of.provider.Begin(w, r, form.Get("do"), d.User)

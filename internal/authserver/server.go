@@ -30,6 +30,7 @@ type Server struct {
 	provider Provider
 	logger   *zap.Logger
 	keys     *secretKeys
+	csrf     *http.CrossOriginProtection
 }
 
 // With returns the server at work.
@@ -53,7 +54,8 @@ func New(c Config) (*Server, error) {
 	case c.RefreshLife < c.TokenLife || c.RefreshLife > DefaultRefreshLife:
 		return nil, fmt.Errorf("refresh_life %v: want from token_life to %v", c.RefreshLife, DefaultRefreshLife)
 	}
-	s := &Server{config: c}
+	s := &Server{config: c, csrf: http.NewCrossOriginProtection()}
+	_ = s.csrf.AddTrustedOrigin(c.Origin) // it was checked
 	s.keys, err = newKeys(c.Keys)
 	return s, err
 }

@@ -79,13 +79,13 @@ func (s *SignIn) use(sum Sum, now time.Time) use {
 	return unknown
 }
 
-// renewed returns the sign-in with new tokens, for a refresh token that is good.
+// renewed returns the sign-in with new tokens, for a refresh token that is good. It has
+// fewer than maxTokens refresh tokens then, if the token was used a moment ago.
 func (s SignIn) renewed(access accessToken, refresh Sum, used use, now time.Time) SignIn {
 	s.Access = slices.DeleteFunc(slices.Insert(slices.Clone(s.Access), 0, access), func(t accessToken) bool { return !now.Before(t.Until) })
 	s.Access = s.Access[:min(len(s.Access), maxTokens)]
 	if used == again {
 		s.Refresh = slices.Insert(slices.Clone(s.Refresh), 0, refresh)
-		s.Refresh = s.Refresh[:min(len(s.Refresh), maxTokens)]
 		return s
 	}
 	s.Used, s.Refresh, s.Refreshed = s.Refresh, []Sum{refresh}, now

@@ -173,6 +173,35 @@ func TestASignInIsEnded(t *testing.T) {
 	}
 }
 
+// Changes come in another order than they were made: see Find and Follow.
+func TestAnOlderRecordDoesNotMakeAnEndedSignInGood(t *testing.T) {
+	b := start(t)
+	access, _ := b.signIn()
+	in := b.state.List()[0]
+	older, err := b.state.get(t.Context(), in.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	b.state.Told(func(Person) { told++ })
+	for range 2 {
+		if _, err := b.state.endOne(t.Context(), in.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.at = b.at.Add(sweepEvery + time.Second)
+	b.signIn() // sweeps
+	b.state.apply(*older)
+	if b.good(access) || len(b.state.List()) != 1 || told != 1 {
+		t.Errorf("it is good again, or it was told %d times", told)
+	}
+	b.at = in.Ends.Add(sweepEvery + time.Second)
+	b.signIn()
+	if n := len(b.state.signIns); n != 1 {
+		t.Errorf("%d are in memory after their end", n)
+	}
+}
+
 func TestWhoIsBlockedCannotSignIn(t *testing.T) {
 	b := start(t)
 	if _, err := b.state.Block(t.Context(), ann); err != nil || !b.state.Blocked(ann.ID) || len(b.state.Blocks()) != 1 {

@@ -121,6 +121,9 @@ func (t *SQLite) Change(ctx context.Context, id ID, edit func(*Record) (Record, 
 	return nil
 }
 
+// Loading implements Store: Load fails, or has read it all.
+func (*SQLite) Loading() bool { return false }
+
 // Follow implements Store: nobody else changes the table.
 func (*SQLite) Follow(func(Record)) {}
 

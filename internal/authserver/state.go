@@ -20,7 +20,7 @@ type State struct {
 
 	mu       sync.RWMutex // guards the following
 	store    Store
-	signIns  map[ID]*SignIn
+	signIns  map[ID]*SignIn  // those that were ended too, until their Ends
 	byPerson map[string][]ID // by the hash
 	byAccess map[Sum]ID
 	blocks   map[string]block // by the person; those that have ended too
@@ -90,7 +90,10 @@ func (s *State) note(in *SignIn) {
 	if before != nil {
 		s.drop(before)
 	}
-	if in.Good(now) {
+	switch {
+	case in.Ended: // an older record of it may still come, and must not make it good
+		s.signIns[in.ID] = in
+	case in.Good(now):
 		s.signIns[in.ID] = in
 		s.byPerson[in.Person.Hash] = append(s.byPerson[in.Person.Hash], in.ID)
 		for _, t := range in.Access {
@@ -100,14 +103,14 @@ func (s *State) note(in *SignIn) {
 	if now.Sub(s.swept) > sweepEvery {
 		s.swept = now
 		for _, old := range s.signIns {
-			if !old.Good(now) {
+			if !now.Before(old.Ends) {
 				s.drop(old)
 			}
 		}
 	}
 	told := s.ended
 	s.mu.Unlock()
-	if in.Ended && before != nil {
+	if in.Ended && before != nil && !before.Ended {
 		told(in.Person)
 	}
 }
@@ -165,6 +168,17 @@ func (s *State) Blocked(person string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.isBlocked(person)
+}
+
+// KeptOut is Blocked for somebody whom the store knows nothing else of. The error wraps
+// ErrUnavailable while the gateway has not learned yet who is kept out.
+func (s *State) KeptOut(person string) (bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.store != nil && s.store.Loading() {
+		return false, fmt.Errorf("%w: who is kept out", ErrUnavailable)
+	}
+	return s.isBlocked(person), nil
 }
 
 func (s *State) isBlocked(person string) bool {

@@ -37,6 +37,9 @@ type Store interface {
 	// other change of the record comes between, and it is kept when Change returns. The error is
 	// that of edit, and then nothing has changed, or wraps ErrUnavailable.
 	Change(ctx context.Context, id ID, edit func(*Record) (Record, error)) error
+	// Loading reports whether nothing is known yet, since Load could not read it: a change of
+	// another gateway will bring it.
+	Loading() bool
 	// Follow has a function called with each record that another gateway has changed. It is called
 	// before Load.
 	Follow(changed func(Record))

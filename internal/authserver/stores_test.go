@@ -1,6 +1,7 @@
 package authserver_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -156,5 +157,67 @@ func TestABlockHoldsAtAllGateways(t *testing.T) {
 	}
 	if err := feeds[0].CatchUp(t.Context()); err != nil || states[0].Blocked(ann.ID) {
 		t.Errorf("the first gateway keeps out: %v", err)
+	}
+}
+
+// A block that has ended is still known days later, so that the next one counts.
+func TestSomebodyIsBlockedASecondTime(t *testing.T) {
+	t.Parallel()
+	now, ctx := time.Now(), t.Context()
+	clock := func() time.Time { return now }
+	st, err := store.Open(t.TempDir(), store.Options{Schemas: []store.Schema{authserver.Schema}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { st.Close() })
+	state, ann, bob := authserver.NewState(clock), authserver.Person{ID: "okta-1"}, authserver.Person{ID: "okta-2"}
+	if err := state.Open(ctx, authserver.NewSQLite(st, clock)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := state.Block(ctx, ann); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := state.Unblock(ctx, ann.ID); !ok || err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 2)
+	for _, p := range []authserver.Person{bob, ann} { // the first change prunes
+		if _, err := state.Block(ctx, p); err != nil || !state.Blocked(p.ID) {
+			t.Errorf("%s is let in: %v", p.ID, err)
+		}
+	}
+}
+
+// A gateway that starts without its database learns of blocks by the feed.
+func TestWhoIsKeptOutIsNotKnownBeforeTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	dsn := enginetest.Postgres(t)
+	table, _ := node(t, dsn)
+	one := authserver.NewState(time.Now)
+	if err := one.Open(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := one.KeptOut("okta-1"); out || err != nil {
+		t.Errorf("nothing is to be loaded: %v, %v", out, err)
+	}
+	if _, err := one.Block(t.Context(), authserver.Person{ID: "okta-1"}); err != nil {
+		t.Fatal(err)
+	}
+	table, feed := node(t, dsn)
+	t.Cleanup(feed.Stop)
+	other := authserver.NewState(time.Now)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the database does not answer in time
+	if err := other.Open(ctx, table); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.KeptOut("okta-1"); !errors.Is(err, authserver.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	if err := feed.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := other.KeptOut("okta-1"); !out || err != nil {
+		t.Errorf("it is let in: %v, %v", out, err)
 	}
 }

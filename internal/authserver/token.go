@@ -1,6 +1,7 @@
 package authserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -30,7 +31,7 @@ type issued struct {
 
 // ServeToken is the token endpoint.
 func (s *Server) ServeToken(w http.ResponseWriter, r *http.Request) {
-	form, err := readForm(r)
+	form, err := s.clientForm(r)
 	var out *issued
 	if err == nil {
 		switch form.Get("grant_type") {
@@ -89,15 +90,17 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 	}
 	person, upstream := in.Person, in.Upstream
 	if used == good { // else it was asked a moment ago
-		if person, upstream, err = s.asked(ctx, &in); errors.Is(err, ErrRefused) {
-			_, ended := s.state.endOne(ctx, id)
-			s.logger.Info("a sign-in has ended: the identity provider does not let the person in any more, or no role is for them",
-				zap.String("key", in.Person.ID), zap.NamedError("reason", err), zap.Error(ended))
-			return nil, signInAgain(form, "the identity provider does not let you in any more, or no role is for you; sign in again, or ask the operator")
-		}
-		if err != nil {
-			return nil, errors.Join(err, s.keepUpstream(ctx, id, upstream))
-		}
+		person, upstream, err = s.asked(ctx, &in)
+	}
+	if errors.Is(err, ErrRefused) {
+		person, err = s.refused(ctx, &in, sum, err)
+		used = again
+	}
+	switch {
+	case errors.Is(err, ErrRefused):
+		return nil, signInAgain(form, "the identity provider does not let you in any more, or no role is for you; sign in again, or ask the operator")
+	case err != nil:
+		return nil, errors.Join(err, s.keepUpstream(ctx, id, upstream))
 	}
 	now := s.state.now()
 	in.Person = person
@@ -111,6 +114,10 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 		use := current.use(sum, now)
 		if !current.Good(now) || use == unknown {
 			return Record{}, ErrGone
+		}
+		if use == again && len(current.Refresh) >= maxTokens { // none that was given out may be forgotten: it would seem used twice
+			const text = "many processes refresh with the same refresh_token; try again in a second"
+			return Record{}, &refusal{http.StatusTooManyRequests, slowDown, text, time.Second}
 		}
 		current.Person = person
 		if used == good {
@@ -165,6 +172,34 @@ func (s *Server) asked(ctx context.Context, in *SignIn) (Person, []byte, error) 
 	}
 	return person, s.keys.seal(in.ID, next), nil
 }
+
+// refused ends a sign-in that the identity provider refuses, and returns the reason. If another
+// gateway has asked meanwhile, the refused token was used already and says nothing: then refused
+// returns the person as the other gateway has found it, or ErrUnavailable if it has not found it.
+func (s *Server) refused(ctx context.Context, in *SignIn, sum Sum, reason error) (found Person, err error) {
+	_, err = s.state.endIf(ctx, in.ID, func(current *SignIn) error {
+		now := s.state.now()
+		switch {
+		case !current.Good(now) || bytes.Equal(current.Upstream, in.Upstream):
+			return nil
+		case current.use(sum, now) == good:
+			return ErrUnavailable
+		}
+		found = current.Person
+		return errMoved
+	})
+	switch {
+	case errors.Is(err, errMoved):
+		return found, nil
+	case errors.Is(err, ErrUnavailable):
+		return found, err
+	}
+	s.logger.Info("a sign-in has ended: the identity provider does not let the person in any more, or no role is for them",
+		zap.String("key", in.Person.ID), zap.NamedError("reason", reason), zap.Error(err))
+	return found, reason
+}
+
+var errMoved = errors.New("another gateway has refreshed the sign-in")
 
 // keepUpstream keeps the next token of an identity provider that has given one out and then failed.
 func (s *Server) keepUpstream(ctx context.Context, id ID, upstream []byte) error {

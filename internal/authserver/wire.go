@@ -87,6 +87,15 @@ func readForm(r *http.Request) (url.Values, error) {
 	return parseForm(string(body))
 }
 
+// clientForm is readForm for what only programs send: a page of another site must not use up the
+// attempts of its readers.
+func (s *Server) clientForm(r *http.Request) (url.Values, error) {
+	if s.csrf.Check(r) != nil {
+		return nil, &refusal{status: http.StatusForbidden, code: invalidRequest, text: "a page of another site has sent this request; send it from a program"}
+	}
+	return readForm(r)
+}
+
 func parseForm(body string) (url.Values, error) {
 	form, err := url.ParseQuery(body)
 	if err != nil {

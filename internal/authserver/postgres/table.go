@@ -51,10 +51,13 @@ type Config struct {
 }
 
 // Table implements [authserver.Store]. All gateways learn of a change by the feed.
-type Table struct{ Config }
+type Table struct {
+	Config
+	empty bool // Load has read nothing
+}
 
 // New returns the table. Its state is opened before the feed is started.
-func New(c Config) *Table { return &Table{c} }
+func New(c Config) *Table { return &Table{Config: c} }
 
 // Follow implements [authserver.Store].
 func (t *Table) Follow(changed func(authserver.Record)) {
@@ -70,17 +73,21 @@ func (t *Table) Follow(changed func(authserver.Record)) {
 var kinds = []string{"sign_in", "block"}
 
 // Load implements [authserver.Store]. While the database is away there is nothing: the feed reads
-// it later.
+// it later, see Loading.
 func (t *Table) Load(ctx context.Context, of []authserver.Kind, yield func(authserver.Record)) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	err := t.read(ctx, yield, selectAll, texts(of), t.Now().UnixNano())
 	if errors.Is(err, authserver.ErrUnavailable) {
 		t.Logger.Error("PostgreSQL does not answer: people who have signed in get 503 until it does", zap.Error(err))
+		t.empty = true
 		return nil
 	}
 	return err
 }
+
+// Loading implements [authserver.Store].
+func (t *Table) Loading() bool { return t.empty && t.Feed.Status().At.IsZero() }
 
 func texts(of []authserver.Kind) (all []string) {
 	for _, kind := range of {

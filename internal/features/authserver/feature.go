@@ -77,7 +77,7 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 	}
 	of, _ := identities.Offers.(*people.People)
 	if of != nil {
-		of.KeptOut = state.Blocked
+		of.KeptOut = state.KeptOut
 	}
 	if config == nil {
 		f.Apply = func() { state.Told(func(authserver.Person) {}) }

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,9 +22,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
-// maxKnown is how many people are known at once: those whose last token has not ended.
-const maxKnown = 50_000
-
 // People are those who call with tokens. It implements [gateway.KeySource].
 type People struct {
 	issuers *identity.Issuers
@@ -37,20 +33,13 @@ type People struct {
 
 	kept *kept
 
-	// KeptOut reports whether an operator keeps somebody out, by the ID. It is set before anybody
-	// calls; nil: nobody is.
-	KeptOut func(id string) bool
+	// KeptOut reports whether an operator keeps somebody out, by the ID. It fails while that is not
+	// known. It is set before anybody calls; nil: nobody is.
+	KeptOut func(id string) (bool, error)
 
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
 	away   map[string]error  // issuers whose keys cannot be read, and why
-}
-
-// kept outlives a configuration: desktops do.
-type kept struct {
-	mu      sync.Mutex
-	known   map[string]identity.Person // by the hash of the credential: by the longest token of each
-	issuers *identity.Issuers          // of the current configuration; nil before the first
 }
 
 // Config is what a configuration says of identities, checked.
@@ -177,7 +166,11 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 		p.logger.Debug("a token was refused", zap.Error(err))
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
-	if p.keptOut(person.ID) {
+	switch out, err := p.keptOut(person.ID); {
+	case err != nil:
+		return keys.Credential{}, nil, apierror.New(apierror.StorageUnavailable,
+			"the gateway has just started and does not know yet who is kept out; try again").WithCause(err)
+	case out:
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	p.kept.note(person, p.now())
@@ -188,25 +181,12 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 	return g.Credential, g.limits, nil
 }
 
-// note notes somebody. Where there is no room, those go whose tokens have ended, else anybody.
-func (k *kept) note(person identity.Person, now time.Time) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.known) >= maxKnown {
-		maps.DeleteFunc(k.known, func(_ string, p identity.Person) bool { return !now.Before(p.Ends) })
-		for hash := range k.known {
-			if len(k.known) < maxKnown {
-				break
-			}
-			delete(k.known, hash)
-		}
+func (p *People) keptOut(id string) (bool, error) {
+	if p.KeptOut == nil {
+		return false, nil
 	}
-	if longer, ok := k.known[person.Hash]; !ok || longer.Role != person.Role || !longer.Ends.After(person.Ends) {
-		k.known[person.Hash] = person
-	}
+	return p.KeptOut(id)
 }
-
-func (p *People) keptOut(id string) bool { return p.KeptOut != nil && p.KeptOut(id) }
 
 // Granted returns what somebody may do by the role in this configuration. The error is
 // [keys.ErrInvalid] if it has none of this name.
@@ -244,7 +224,8 @@ func (p *People) known(hash string) (person identity.Person, ok bool) {
 	p.kept.mu.Lock()
 	person, ok = p.kept.known[hash]
 	p.kept.mu.Unlock()
-	return person, ok && p.issuers.Still(person) && !p.keptOut(person.ID)
+	out, _ := p.keptOut(person.ID) // nobody is known before this is
+	return person, ok && p.issuers.Still(person) && !out
 }
 
 // find returns what somebody may do who is known by a hash, nil for nobody.

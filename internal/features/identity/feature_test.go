@@ -134,6 +134,27 @@ func TestRefusalsOfPeople(t *testing.T) {
 	}
 }
 
+func TestNobodyIsLetInBeforeItIsKnownWhoIsKeptOut(t *testing.T) {
+	issuer := identitytest.Start(t)
+	p := people(t, issuer, new(gateway.Slots), time.Now, "developer")
+	var out bool
+	away := errors.New("the store is away")
+	p.KeptOut = func(string) (bool, error) { return out, away }
+	token := issuer.Token("ann", "gatehouse", map[string]any{"groups": "developer"})
+	var e *apierror.Error
+	if _, _, err := p.Authenticate(token, time.Time{}); !errors.As(err, &e) || e.Code != apierror.StorageUnavailable {
+		t.Errorf("not known: %v", err)
+	}
+	away = nil
+	if _, _, err := p.Authenticate(token, time.Time{}); err != nil {
+		t.Error(err)
+	}
+	out = true
+	if _, _, err := p.Authenticate(token, time.Time{}); !errors.Is(err, keys.ErrInvalid) {
+		t.Errorf("kept out: %v", err)
+	}
+}
+
 // A desktop goes on over reloads, until the token ends, or a reload takes the role or its scope
 // away.
 func TestWhatAPersonHasOpenedEndsWithTheTokenOrTheRole(t *testing.T) {
