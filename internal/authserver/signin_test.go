@@ -159,7 +159,11 @@ func TestASignInIsEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := start(t)
 			var told []Person
-			b.state.Told(func(p Person) { told = append(told, p) })
+			b.state.Told(func(p Person, until time.Time) {
+				if until.IsZero() {
+					told = append(told, p)
+				}
+			})
 			access, refresh := b.signIn()
 			if in, _, err := b.Find(t.Context(), access); err != nil || b.state.Last(ann.Hash) != in || len(b.state.List()) != 1 {
 				t.Errorf("%v", err)
@@ -170,6 +174,16 @@ func TestASignInIsEnded(t *testing.T) {
 			}
 			b.want(b.renew(refresh), 401, invalidGrant)
 		})
+	}
+}
+
+// Also of somebody who has no sign-in here.
+func TestABlockIsTold(t *testing.T) {
+	b := start(t)
+	var told []string
+	b.state.Told(func(p Person, until time.Time) { told = append(told, p.ID+" "+until.Format(time.TimeOnly)) })
+	if _, err := b.state.Block(t.Context(), ann); err != nil || len(told) != 1 || told[0] != "okta-1 12:00:00" {
+		t.Errorf("%q, %v", told, err)
 	}
 }
 

@@ -25,7 +25,7 @@ type State struct {
 	byAccess map[Sum]ID
 	blocks   map[string]block // by the person; those that have ended too
 	swept    time.Time
-	ended    func(Person)
+	ended    func(p Person, until time.Time)
 }
 
 // sweepEvery is how often what has ended is forgotten in memory.
@@ -34,7 +34,7 @@ const sweepEvery = 10 * time.Minute
 // NewState returns a state without a store.
 func NewState(now func() time.Time) *State {
 	return &State{
-		now: now, bounds: newBounds(), swept: now(), ended: func(Person) {},
+		now: now, bounds: newBounds(), swept: now(), ended: func(Person, time.Time) {},
 		signIns: map[ID]*SignIn{}, byPerson: map[string][]ID{}, byAccess: map[Sum]ID{}, blocks: map[string]block{},
 	}
 }
@@ -49,8 +49,10 @@ func (s *State) Open(ctx context.Context, store Store) error {
 }
 
 // Told has a function called, from now on instead of the one before, when a sign-in of somebody has
-// ended before its time, here or at another gateway.
-func (s *State) Told(ended func(Person)) {
+// ended before its time, here or at another gateway: until is zero then. If all that somebody had
+// begun until a time has ended, by [State.End] or [State.Block], it is called with that time, and
+// of the person only the ID is there.
+func (s *State) Told(ended func(p Person, until time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = ended
@@ -71,13 +73,26 @@ func (s *State) apply(r Record) {
 			return
 		}
 		b.version = r.Version
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if b.version > s.blocks[b.Person].version {
-			s.blocks[b.Person] = b
-		}
+		s.noteBlock(b)
 	case kindDevice: // nobody looks it up by another thing than its ID
 	}
+}
+
+func (s *State) noteBlock(b block) {
+	s.mu.Lock()
+	newer, told := b.version > s.blocks[b.Person].version, s.ended
+	if newer {
+		s.blocks[b.Person] = b
+	}
+	s.mu.Unlock()
+	if !newer {
+		return
+	}
+	until := b.Until
+	if until.IsZero() {
+		until = s.now()
+	}
+	told(Person{ID: b.Person}, until)
 }
 
 func (s *State) note(in *SignIn) {
@@ -108,7 +123,7 @@ func (s *State) note(in *SignIn) {
 	told := s.ended
 	s.mu.Unlock()
 	if in.Ended && before != nil {
-		told(in.Person)
+		told(in.Person, time.Time{})
 	}
 }
 

@@ -87,6 +87,7 @@ func (s *SignIns) block(ctx context.Context, user string) (Ended, error) {
 		return Ended{}, err
 	}
 	n, err := s.state.Block(ctx, p)
+	s.revoke(p.ID)
 	return Ended{p.ID, n}, failed(err)
 }
 
@@ -108,7 +109,7 @@ func failed(err error) error {
 
 // named returns somebody by the name for display of those who are signed in, or by the key.
 func (s *SignIns) named(user string) (p authserver.Person, err error) {
-	if s.isID(policy.KeySubject(user)) {
+	if s.people.IsSubject(policy.KeySubject(user)) {
 		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
 	}
 	for _, in := range s.state.List() {

@@ -156,13 +156,6 @@ func (p *People) SignedIn(person identity.Person) (keys.Credential, *policy.KeyL
 	return p.grant(person, nil)
 }
 
-// Ended ends what somebody has opened whom the issuer lets in no longer.
-func (p *People) Ended(hash string) {
-	p.kept.mu.Lock()
-	defer p.kept.mu.Unlock()
-	delete(p.kept.known, hash)
-}
-
 func (p *People) grant(person identity.Person, err error) (keys.Credential, *policy.KeyLimits, error) {
 	var none *identity.NoRoleError
 	switch {
