@@ -154,7 +154,7 @@ func (s *State) Held(sum Sum) (*SignIn, time.Time, bool) {
 func (s *State) still(in *SignIn, sum Sum) (*SignIn, time.Time, bool) {
 	now := s.now()
 	until, ok := in.has(sum)
-	if !ok || s.isBlocked(in.Person.ID) || !in.Good(now) || !now.Before(until) {
+	if !ok || s.isOver(in.Person.ID, in.Created) || !in.Good(now) || !now.Before(until) {
 		return nil, time.Time{}, false
 	}
 	return in, until, true
@@ -168,7 +168,7 @@ func (s *State) Last(hash string) *SignIn {
 	now := s.now()
 	var last *SignIn
 	for _, id := range s.byPerson[hash] {
-		if in := s.signIns[id]; in.Good(now) && !s.isBlocked(in.Person.ID) && now.Before(in.Until()) && (last == nil || in.Until().After(last.Until())) {
+		if in := s.signIns[id]; in.Good(now) && !s.isOver(in.Person.ID, in.Created) && now.Before(in.Until()) && (last == nil || in.Until().After(last.Until())) {
 			last = in
 		}
 	}
@@ -180,6 +180,19 @@ func (s *State) Blocked(person string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.isBlocked(person)
+}
+
+// Over reports whether what somebody began at a time is over: an operator has ended everything
+// since then, or keeps the person out.
+func (s *State) Over(person string, began time.Time) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.isOver(person, began)
+}
+
+func (s *State) isOver(person string, began time.Time) bool {
+	b, ok := s.blocks[person]
+	return ok && (b.Until.IsZero() || began.Before(b.Until))
 }
 
 func (s *State) isBlocked(person string) bool {

@@ -38,12 +38,16 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 	options := strings.Replace(signInOptions(issuer.URL, h.Ports.Origin(), ""), "client "+identitytest.ClientID, "audience gatehouse\nclient "+identitytest.ClientID, 1)
 	options = strings.ReplaceAll(options, "scopes chat:write", "scopes workstations:connect chat:write")
 	machine := harness.NewVNCServer(t, harness.NoSecurity)
-	if err := h.Reload(harness.Setup{Options: options, VNC: machine.As("one", "")}); err != nil {
+	if err := h.Reload(harness.Setup{Options: options, VNC: machine.As("one", ""), Site: "route {\n@api path /v1/* /oauth/*\ngatehouse @api\ngatehouse_console\ngatehouse\n}"}); err != nil {
 		t.Fatal(err)
 	}
 	h.VNC.Ready()
 	ann := map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com", "email_verified": true}
 	issuer.SignIn("ann", ann)
+	browser := newProgram(t, h.Ports.Origin())
+	atConsole := func() bool {
+		return strings.Contains(browser.browse(http.MethodGet, h.Ports.Origin()+"/console/you", nil), "ann@example.com")
+	}
 	program := func(*testing.T) string {
 		access, _ := newProgram(t, h.Ports.Origin()).signIn()
 		return access
@@ -53,8 +57,10 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 		token        func(*testing.T) string
 		method, what string
 	}{
+		"end, of a program":   {program, http.MethodDelete, ""},
 		"block, of a program": {program, http.MethodPut, "/block"},
 		"block, of a JWT":     {jwt, http.MethodPut, "/block"},
+		"end, of a JWT":       {jwt, http.MethodDelete, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			token := c.token(t)
@@ -68,6 +74,9 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 				url, _ := harness.At(harness.Parse(t, a.Body), "vnc_url").(string)
 				return harness.ParseAddress(url)
 			}
+			if browser.browse(http.MethodGet, h.Ports.Origin()+"/console/sign-in/idp", nil); !atConsole() {
+				t.Fatal("nobody is signed in to the console")
+			}
 			desktop := h.VNC.View(address(a))
 			if status, body := operate(t, c.method, "/gatehouse/sign-ins/"+key+c.what); status != 200 {
 				t.Fatalf("%d %s", status, body)
@@ -75,11 +84,18 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 			if !harness.EndsWithin(desktop, time.Second) {
 				t.Error("the desktop stays open")
 			}
+			if atConsole() {
+				t.Error("the session at the console goes on")
+			}
 			if c.what != "" {
 				if status, body := operate(t, http.MethodDelete, "/gatehouse/sign-ins/"+key+c.what); status != 204 {
 					t.Fatalf("%d %s", status, body)
 				}
 			}
+			if atConsole() {
+				t.Error("the session at the console comes back")
+			}
+			h.VNC.WaitClosed()
 			c.token(t)
 			if w := h.VNC.TLSFirst(address(unused).Host).Accepted(); w.Err == nil {
 				t.Error("an address of before lets in who may come again")

@@ -78,7 +78,7 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 	}
 	of, _ := identities.Offers.(*people.People)
 	if of != nil {
-		of.KeptOut = state.Blocked
+		of.KeptOut, of.Over = state.Blocked, state.Over
 	}
 	if config == nil {
 		f.Apply = func() { state.Told(func(authserver.Person, time.Time) {}) }

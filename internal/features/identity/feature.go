@@ -40,6 +40,8 @@ type People struct {
 	// KeptOut reports whether an operator keeps somebody out, by the ID. It is set before anybody
 	// calls; nil: nobody is.
 	KeptOut func(id string) bool
+	// Over reports whether an operator has ended what somebody began at a time, as KeptOut.
+	Over func(id string, began time.Time) bool
 
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential

@@ -3,6 +3,7 @@ package identity
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // Ended ends what somebody has opened whom the issuer lets in no longer.
@@ -10,6 +11,22 @@ func (p *People) Ended(hash string) {
 	p.kept.mu.Lock()
 	defer p.kept.mu.Unlock()
 	delete(p.kept.known, hash)
+}
+
+// IsOver reports whether an operator has ended what somebody, with this ID, began at a time.
+func (p *People) IsOver(id string, began time.Time) bool { return p.Over != nil && p.Over(id, began) }
+
+// Named returns the IDs of those whose tokens have not ended, or who have signed in with a browser,
+// at this gateway, with a name for display.
+func (p *People) Named(name string) (ids []string) {
+	p.kept.mu.Lock()
+	defer p.kept.mu.Unlock()
+	for _, person := range p.kept.known {
+		if person.Name == name && p.now().Before(person.Ends) {
+			ids = append(ids, person.ID)
+		}
+	}
+	return ids
 }
 
 // IsKnown reports whether somebody, with this hash, has a token that has not ended, or has signed
