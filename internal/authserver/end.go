@@ -28,10 +28,10 @@ func (s *State) End(ctx context.Context, p Person) (n int, err error) {
 	if err := s.putBlock(ctx, block{Person: p.ID, At: now, Until: now}, now.Add(forever), true); err != nil {
 		return 0, err
 	}
-	return s.endSignIns(ctx, p.Hash)
+	return endSignIns(ctx, s, p.Hash)
 }
 
-func (s *State) endSignIns(ctx context.Context, hash string) (n int, err error) {
+func endSignIns(ctx context.Context, s *State, hash string) (n int, err error) {
 	s.mu.RLock()
 	all := slices.Clone(s.byPerson[hash])
 	s.mu.RUnlock()
@@ -69,7 +69,7 @@ func (s *State) Block(ctx context.Context, p Person) (n int, err error) {
 	if err := s.putBlock(ctx, block{Person: p.ID, At: now}, now.Add(forever), false); err != nil {
 		return 0, err
 	}
-	return s.endSignIns(ctx, p.Hash)
+	return endSignIns(ctx, s, p.Hash)
 }
 
 // Unblock lets a person in again. It reports whether there was a block.

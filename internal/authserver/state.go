@@ -154,7 +154,7 @@ func (s *State) Held(sum Sum) (*SignIn, time.Time, bool) {
 func (s *State) still(in *SignIn, sum Sum) (*SignIn, time.Time, bool) {
 	now := s.now()
 	until, ok := in.has(sum)
-	if !ok || s.isOver(in.Person.ID, in.Created) || !in.Good(now) || !now.Before(until) {
+	if !ok || isOver(s.blocks, in.Person.ID, in.Created) || !in.Good(now) || !now.Before(until) {
 		return nil, time.Time{}, false
 	}
 	return in, until, true
@@ -168,7 +168,9 @@ func (s *State) Last(hash string) *SignIn {
 	now := s.now()
 	var last *SignIn
 	for _, id := range s.byPerson[hash] {
-		if in := s.signIns[id]; in.Good(now) && !s.isOver(in.Person.ID, in.Created) && now.Before(in.Until()) && (last == nil || in.Until().After(last.Until())) {
+		in := s.signIns[id]
+		good := in.Good(now) && now.Before(in.Until()) && !isOver(s.blocks, in.Person.ID, in.Created)
+		if good && (last == nil || in.Until().After(last.Until())) {
 			last = in
 		}
 	}
@@ -187,11 +189,11 @@ func (s *State) Blocked(person string) bool {
 func (s *State) Over(person string, began time.Time) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.isOver(person, began)
+	return isOver(s.blocks, person, began)
 }
 
-func (s *State) isOver(person string, began time.Time) bool {
-	b, ok := s.blocks[person]
+func isOver(blocks map[string]block, person string, began time.Time) bool {
+	b, ok := blocks[person]
 	return ok && (b.Until.IsZero() || began.Before(b.Until))
 }
 

@@ -3,7 +3,6 @@ package identity
 import (
 	"maps"
 	"slices"
-	"time"
 )
 
 // Ended ends what somebody has opened whom the issuer lets in no longer.
@@ -12,9 +11,6 @@ func (p *People) Ended(hash string) {
 	defer p.kept.mu.Unlock()
 	delete(p.kept.known, hash)
 }
-
-// IsOver reports whether an operator has ended what somebody, with this ID, began at a time.
-func (p *People) IsOver(id string, began time.Time) bool { return p.Over != nil && p.Over(id, began) }
 
 // Named returns the IDs of those whose tokens have not ended, or who have signed in with a browser,
 // at this gateway, with a name for display.

@@ -112,7 +112,7 @@ func (c *Console) SignedIn(ctx context.Context, kept string) (caller request.Cal
 	if err := json.Unmarshal([]byte(kept), &g); err != nil {
 		return caller, "", over()
 	}
-	if c.signIns.IsOver(g.Person, g.Began) {
+	if ended := c.signIns.people.Over; ended != nil && ended(g.Person.ID, g.Began) {
 		return caller, "", over()
 	}
 	if c.asks(&g) {

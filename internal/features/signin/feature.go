@@ -91,10 +91,5 @@ func (s *SignIns) Caller(person ids.Person) (request.Caller, error) {
 	return request.Caller{Credential: credential, SignedIn: person.Hash, User: person.Name, Limits: limits}, nil
 }
 
-// IsOver reports whether an operator has ended what somebody began at a time.
-func (s *SignIns) IsOver(person ids.Person, began time.Time) bool {
-	return s.people.IsOver(person.ID, began)
-}
-
 // Ended ends at this gateway what somebody has opened whom the identity provider lets in no longer.
 func (s *SignIns) Ended(person ids.Person) { s.people.Ended(person.Hash) }
