@@ -1,7 +1,7 @@
 package authserver
 
 import (
-	"io"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -39,14 +39,12 @@ func serveTelemetry(x *handlers.Request) error {
 	if !s.Signed(x.Req.Caller.Secret) {
 		return apierror.New(apierror.NotFound, "telemetry is taken of programs to which people have signed in")
 	}
-	body, err := io.ReadAll(io.LimitReader(x.HTTP.Body, programs.MaxTelemetry+1))
-	switch {
+	switch err := s.Forward(x.HTTP); {
+	case errors.Is(err, programs.ErrTooLarge):
+		return apierror.New(apierror.RequestTooLarge, "telemetry of more than %d bytes is not taken", programs.MaxTelemetry)
 	case err != nil:
 		return apierror.New(apierror.ClientGone, "the client left").WithCause(err)
-	case len(body) > programs.MaxTelemetry:
-		return apierror.New(apierror.RequestTooLarge, "telemetry of more than %d bytes is not taken", programs.MaxTelemetry)
 	}
-	s.Forward(x.HTTP.Context(), x.HTTP.URL.Path, x.HTTP.Header, body)
 	kind, _, _ := strings.Cut(x.HTTP.Header.Get("Content-Type"), ";")
 	if kind == "application/json" {
 		return x.Succeed([]byte("{}"), nil)

@@ -176,13 +176,16 @@ func (s *Server) exchangeDevice(r *http.Request, form url.Values) (*issued, erro
 		return nil, err
 	}
 	s.state.bounds.forget(id)
-	return s.begin(r.Context(), SignIn{Person: d.Person, Client: d.Client, Address: d.Address}, upstream)
+	return s.begin(r.Context(), SignIn{Person: d.Person, Client: d.Client, Address: d.Address, Created: d.Created}, upstream)
 }
 
-// begin makes a sign-in and its first tokens.
+// begin makes a sign-in and its first tokens. Created is when the client has asked for it.
 func (s *Server) begin(ctx context.Context, in SignIn, upstream string) (*issued, error) {
 	if s.state.Blocked(in.Person.ID) {
 		return nil, badRequest(accessDenied, "the gateway's operator keeps this person out")
+	}
+	if s.state.Over(in.Person.ID, in.Created) {
+		return nil, badRequest(accessDenied, "the gateway's operator has ended this sign-in; sign in again")
 	}
 	s.state.makeRoom(ctx, in.Person.Hash)
 	now := s.state.now()

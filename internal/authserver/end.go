@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// block says that somebody is kept out.
+// block says that somebody is kept out. What the person began before it ended is over: an end of
+// all that there is, is a block that has ended at once.
 type block struct {
 	Person string    `json:"person"`
 	At     time.Time `json:"at"`
@@ -22,8 +23,16 @@ type block struct {
 // version after it, and gateways drop a version that is not higher than the one they know.
 const forever = 100 * 365 * 24 * time.Hour
 
-// End ends all sign-ins of a person, by the hash, and returns how many there were.
-func (s *State) End(ctx context.Context, hash string) (n int, err error) {
+// End ends all that a person has begun until now, and returns how many sign-ins there were.
+func (s *State) End(ctx context.Context, p Person) (n int, err error) {
+	now := s.now()
+	if err := s.putBlock(ctx, block{Person: p.ID, At: now, Until: now}, now.Add(forever), true); err != nil {
+		return 0, err
+	}
+	return endSignIns(ctx, s, p.Hash)
+}
+
+func endSignIns(ctx context.Context, s *State, hash string) (n int, err error) {
 	s.mu.RLock()
 	all := slices.Clone(s.byPerson[hash])
 	s.mu.RUnlock()
@@ -66,10 +75,10 @@ func (s *State) endIf(ctx context.Context, id ID, may func(*SignIn) error) (ende
 // Block keeps a person out from now on, and ends the sign-ins, whose number it returns.
 func (s *State) Block(ctx context.Context, p Person) (n int, err error) {
 	now := s.now()
-	if err := s.putBlock(ctx, block{Person: p.ID, At: now}, now.Add(forever)); err != nil {
+	if err := s.putBlock(ctx, block{Person: p.ID, At: now}, now.Add(forever), false); err != nil {
 		return 0, err
 	}
-	return s.End(ctx, p.Hash)
+	return endSignIns(ctx, s, p.Hash)
 }
 
 // Unblock lets a person in again. It reports whether there was a block.
@@ -81,16 +90,21 @@ func (s *State) Unblock(ctx context.Context, person string) (bool, error) {
 		return false, nil
 	}
 	now := s.now()
-	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(forever))
+	return true, s.putBlock(ctx, block{Person: person, At: at, Until: now}, now.Add(forever), false)
 }
 
-func (s *State) putBlock(ctx context.Context, b block, ends time.Time) error {
+// putBlock keeps a block: in the place of one that holds, or not.
+func (s *State) putBlock(ctx context.Context, b block, ends time.Time, spare bool) error {
 	body, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
 	id := idOf(kindBlock, b.Person)
-	return s.change(ctx, id, func(*Record) (Record, error) {
+	return s.change(ctx, id, func(r *Record) (Record, error) {
+		var held block
+		if r != nil && spare && json.Unmarshal(r.Body, &held) == nil && held.Until.IsZero() {
+			return *r, nil
+		}
 		return Record{ID: id, Kind: kindBlock, Ends: ends, Body: body}, nil
 	})
 }

@@ -25,7 +25,7 @@ type State struct {
 	byAccess map[Sum]ID
 	blocks   map[string]block // by the person; those that have ended too
 	swept    time.Time
-	ended    func(Person)
+	ended    func(p Person, until time.Time)
 }
 
 // sweepEvery is how often what has ended is forgotten in memory.
@@ -34,7 +34,7 @@ const sweepEvery = 10 * time.Minute
 // NewState returns a state without a store.
 func NewState(now func() time.Time) *State {
 	return &State{
-		now: now, bounds: newBounds(), swept: now(), ended: func(Person) {},
+		now: now, bounds: newBounds(), swept: now(), ended: func(Person, time.Time) {},
 		signIns: map[ID]*SignIn{}, byPerson: map[string][]ID{}, byAccess: map[Sum]ID{}, blocks: map[string]block{},
 	}
 }
@@ -49,8 +49,10 @@ func (s *State) Open(ctx context.Context, store Store) error {
 }
 
 // Told has a function called, from now on instead of the one before, when a sign-in of somebody has
-// ended before its time, here or at another gateway.
-func (s *State) Told(ended func(Person)) {
+// ended before its time, here or at another gateway: until is zero then. If all that somebody had
+// begun until a time has ended, by [State.End] or [State.Block], it is called with that time, and
+// of the person only the ID is there.
+func (s *State) Told(ended func(p Person, until time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = ended
@@ -71,13 +73,26 @@ func (s *State) apply(r Record) {
 			return
 		}
 		b.version = r.Version
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if b.version > s.blocks[b.Person].version {
-			s.blocks[b.Person] = b
-		}
+		s.noteBlock(b)
 	case kindDevice: // nobody looks it up by another thing than its ID
 	}
+}
+
+func (s *State) noteBlock(b block) {
+	s.mu.Lock()
+	newer, told := b.version > s.blocks[b.Person].version, s.ended
+	if newer {
+		s.blocks[b.Person] = b
+	}
+	s.mu.Unlock()
+	if !newer {
+		return
+	}
+	until := b.Until
+	if until.IsZero() {
+		until = s.now()
+	}
+	told(Person{ID: b.Person}, until)
 }
 
 func (s *State) note(in *SignIn) {
@@ -111,7 +126,7 @@ func (s *State) note(in *SignIn) {
 	told := s.ended
 	s.mu.Unlock()
 	if in.Ended && before != nil && !before.Ended {
-		told(in.Person)
+		told(in.Person, time.Time{})
 	}
 }
 
@@ -142,7 +157,7 @@ func (s *State) Held(sum Sum) (*SignIn, time.Time, bool) {
 func (s *State) still(in *SignIn, sum Sum) (*SignIn, time.Time, bool) {
 	now := s.now()
 	until, ok := in.has(sum)
-	if !ok || s.isBlocked(in.Person.ID) || !in.Good(now) || !now.Before(until) {
+	if !ok || isOver(s.blocks, in.Person.ID, in.Created) || !in.Good(now) || !now.Before(until) {
 		return nil, time.Time{}, false
 	}
 	return in, until, true
@@ -156,7 +171,9 @@ func (s *State) Last(hash string) *SignIn {
 	now := s.now()
 	var last *SignIn
 	for _, id := range s.byPerson[hash] {
-		if in := s.signIns[id]; in.Good(now) && !s.isBlocked(in.Person.ID) && now.Before(in.Until()) && (last == nil || in.Until().After(last.Until())) {
+		in := s.signIns[id]
+		good := in.Good(now) && now.Before(in.Until()) && !isOver(s.blocks, in.Person.ID, in.Created)
+		if good && (last == nil || in.Until().After(last.Until())) {
 			last = in
 		}
 	}
@@ -179,6 +196,19 @@ func (s *State) KeptOut(person string) (bool, error) {
 		return false, fmt.Errorf("%w: who is kept out", ErrUnavailable)
 	}
 	return s.isBlocked(person), nil
+}
+
+// Over reports whether what somebody began at a time is over: an operator has ended everything
+// since then, or keeps the person out.
+func (s *State) Over(person string, began time.Time) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return isOver(s.blocks, person, began)
+}
+
+func isOver(blocks map[string]block, person string, began time.Time) bool {
+	b, ok := blocks[person]
+	return ok && (b.Until.IsZero() || began.Before(b.Until))
 }
 
 func (s *State) isBlocked(person string) bool {

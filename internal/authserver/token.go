@@ -146,9 +146,9 @@ func (s *Server) renewable(ctx context.Context, id ID, sum Sum) (in SignIn, used
 	if used = in.use(sum, now); !in.Good(now) {
 		return in, used, ErrGone
 	}
-	if blocked := s.state.Blocked(in.Person.ID); used == unknown || blocked {
+	if blocked := s.state.Over(in.Person.ID, in.Created); used == unknown || blocked {
 		_, err := s.state.endOne(ctx, id)
-		s.logger.Warn("a sign-in was ended: its person is blocked, or a refresh token was used twice, so that somebody else may have it",
+		s.logger.Warn("a sign-in was ended: an operator has ended it, or a refresh token was used twice, so that somebody else may have it",
 			zap.String("key", in.Person.ID), zap.Bool("blocked", blocked), zap.Error(err))
 		return in, used, errors.Join(ErrGone, err)
 	}

@@ -53,7 +53,8 @@ type SignIns struct {
 	at      upstream.Provider
 	state   *authserver.State
 	managed map[string]*Managed
-	isID    func(subject string) bool // of a person of the configuration
+	people  *people.People
+	revoke  func(id string) // the desktops of a person, and addresses of them, at all gateways
 
 	collector *Collector
 	sampled   func() *zap.Logger
@@ -77,19 +78,24 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 	}
 	of, _ := identities.Offers.(*people.People)
 	if of != nil {
-		of.KeptOut = state.KeptOut
+		of.KeptOut, of.Over = state.KeptOut, state.Over
 	}
 	if config == nil {
-		f.Apply = func() { state.Told(func(authserver.Person) {}) }
+		f.Apply = func() { state.Told(func(authserver.Person, time.Time) {}) }
 		return f
 	}
 	at := upstream.New(c, signIns)
-	s := &SignIns{at: at, state: state, managed: config.managed, isID: of.IsSubject, collector: config.collector, sampled: c.Requests.Sampled}
+	s := &SignIns{at: at, state: state, managed: config.managed, people: of, collector: config.collector, sampled: c.Requests.Sampled}
 	s.Server = config.server.With(state, at, c.Requests.Logger)
 	s.Pages = authserver.NewPages(s.Server)
 	t := &tokens{server: s.Server, state: state, at: at, people: of}
 	f.Offers, f.Keys = s, t
-	f.Apply = func() { state.Told(func(p authserver.Person) { t.ended(c, p) }) }
+	s.revoke = func(id string) {
+		for _, tenant := range of.Tenants() {
+			c.Desktops.Revoke(tenant, id)
+		}
+	}
+	f.Apply = func() { state.Told(func(p authserver.Person, until time.Time) { t.ended(c, p.ID, until) }) }
 	return f
 }
 

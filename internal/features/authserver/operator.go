@@ -70,13 +70,14 @@ type Ended struct {
 	Ended int    `json:"ended"` // sign-ins
 }
 
-// end ends all sign-ins of a user: the name for display, or the key.
+// end ends all that a user has begun: the name for display, or the key.
 func (s *SignIns) end(ctx context.Context, user string) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
 	}
-	n, err := s.state.End(ctx, p.Hash)
+	n, err := s.state.End(ctx, p)
+	s.revoke(p.ID)
 	return Ended{p.ID, n}, failed(err)
 }
 
@@ -87,6 +88,7 @@ func (s *SignIns) block(ctx context.Context, user string) (Ended, error) {
 		return Ended{}, err
 	}
 	n, err := s.state.Block(ctx, p)
+	s.revoke(p.ID)
 	return Ended{p.ID, n}, failed(err)
 }
 
@@ -106,19 +108,23 @@ func failed(err error) error {
 	return apierror.New(apierror.StorageUnavailable, "the sign-ins cannot be changed now; look at the list before you repeat it").WithCause(err)
 }
 
-// named returns somebody by the name for display of those who are signed in, or by the key.
+// named returns somebody by the name for display of those who are signed in to a program, or known
+// at this gateway, or by the key.
 func (s *SignIns) named(user string) (p authserver.Person, err error) {
-	if s.isID(policy.KeySubject(user)) {
+	if s.people.IsSubject(policy.KeySubject(user)) {
 		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
 	}
+	var all []string
 	for _, in := range s.state.List() {
-		if in.Person.Name != user || in.Person.ID == p.ID {
-			continue
+		if in.Person.Name == user {
+			all = append(all, in.Person.ID)
 		}
-		if p.ID != "" {
+	}
+	for _, id := range append(all, s.people.Named(user)...) {
+		if p.ID != "" && p.ID != id {
 			return p, apierror.New(apierror.InvalidValue, "several people are called %q: name one by the key, as the list has it", user)
 		}
-		p = in.Person
+		p = authserver.Person{ID: id, Hash: people.HashOf(id)}
 	}
 	if p.ID == "" {
 		return p, apierror.New(apierror.NotFound, "nobody who is signed in is called %q; who is not signed in is named by the key, as in records", user)

@@ -3,7 +3,9 @@ package authserver
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -37,23 +39,42 @@ func NewCollector(text string, client *http.Client) (*Collector, error) {
 	return &Collector{u.String(), client, make(chan struct{}, maxForwarding)}, nil
 }
 
-// Forward sends what a client has sent to the collector, if there is one: path is that of the
-// request, header has what its body is.
-func (s *SignIns) Forward(ctx context.Context, path string, header http.Header, body []byte) {
-	c := s.collector
+// ErrTooLarge says that a client has sent more than MaxTelemetry.
+var ErrTooLarge = errors.New("too much telemetry at once")
+
+// Forward reads what a client has sent, and sends it to the collector, if there is one with a turn:
+// else nothing is kept in memory. The error is ErrTooLarge, or that of the body.
+func (s *SignIns) Forward(r *http.Request) error {
+	c, body := s.collector, io.LimitReader(r.Body, MaxTelemetry+1)
 	if c == nil {
-		return
+		return discard(body)
 	}
 	select {
 	case c.turns <- struct{}{}:
 		defer func() { <-c.turns }()
 	default:
 		s.sampled().Warn("telemetry of clients is left out: the collector is slow")
-		return
+		return discard(body)
 	}
-	if err := c.send(ctx, path, header, body); err != nil {
+	text, err := io.ReadAll(body)
+	switch {
+	case err != nil:
+		return err
+	case len(text) > MaxTelemetry:
+		return ErrTooLarge
+	}
+	if err := c.send(r.Context(), r.URL.Path, r.Header, text); err != nil {
 		s.sampled().Warn("telemetry of clients does not reach the collector", zap.Error(err))
 	}
+	return nil
+}
+
+func discard(body io.Reader) error {
+	n, err := io.Copy(io.Discard, body)
+	if err == nil && n > MaxTelemetry {
+		return ErrTooLarge
+	}
+	return err
 }
 
 func (c *Collector) send(ctx context.Context, path string, header http.Header, body []byte) error {

@@ -28,17 +28,21 @@ type tokens struct {
 	people *people.People
 }
 
-// ended ends the desktops of somebody whose sign-in has ended, unless there is another.
-func (t *tokens) ended(c gateway.Core, p authserver.Person) {
-	if t.state.Last(p.Hash) != nil {
+// ended ends at this gateway what somebody has opened until a time: zero if one sign-in has ended,
+// and then nothing as long as there is another, or a token.
+func (t *tokens) ended(c gateway.Core, id string, until time.Time) {
+	now, hash := c.Requests.Now(), people.HashOf(id)
+	switch {
+	case !until.IsZero():
+		t.people.Ended(hash)
+	case t.state.Last(hash) != nil || t.people.IsKnown(hash):
 		return
+	default:
+		until = now
 	}
-	credential, _, err := t.granted(p)
-	if err != nil {
-		return // a reload has ended them
+	for _, tenant := range t.people.Tenants() {
+		c.Desktops.RevokedElsewhere(tenant, id, until, now)
 	}
-	now := c.Requests.Now()
-	c.Desktops.RevokedElsewhere(credential.Tenant, p.Hash, now, now)
 }
 
 func (t *tokens) granted(p authserver.Person) (keys.Credential, *policy.KeyLimits, error) {

@@ -36,6 +36,8 @@ type People struct {
 	// KeptOut reports whether an operator keeps somebody out, by the ID. It fails while that is not
 	// known. It is set before anybody calls; nil: nobody is.
 	KeptOut func(id string) (bool, error)
+	// Over reports whether an operator has ended what somebody began at a time, as KeptOut.
+	Over func(id string, began time.Time) bool
 
 	mu     sync.Mutex
 	grants map[string]*grant // by the hash of the credential
@@ -143,13 +145,6 @@ func (p *People) SignedIn(person identity.Person) (keys.Credential, *policy.KeyL
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	return p.grant(person, nil)
-}
-
-// Ended ends what somebody has opened whom the issuer lets in no longer.
-func (p *People) Ended(hash string) {
-	p.kept.mu.Lock()
-	defer p.kept.mu.Unlock()
-	delete(p.kept.known, hash)
 }
 
 func (p *People) grant(person identity.Person, err error) (keys.Credential, *policy.KeyLimits, error) {

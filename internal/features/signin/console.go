@@ -35,6 +35,7 @@ type grant struct {
 	Person   ids.Person `json:"p"`
 	Refresh  string     `json:"r,omitempty"` // of the identity provider, encrypted
 	Ask      time.Time  `json:"a"`           // when it is asked again
+	Began    time.Time  `json:"b"`           // when somebody has signed in
 }
 
 // Console signs people in at the consoles of a configuration.
@@ -100,6 +101,7 @@ func (c *Console) FinishSignIn(w http.ResponseWriter, r *http.Request, origin st
 		return caller, "", page, err
 	}
 	g := c.grantOf(&result)
+	g.Began = c.now()
 	return caller, g.text(), page, nil
 }
 
@@ -108,6 +110,9 @@ func (c *Console) FinishSignIn(w http.ResponseWriter, r *http.Request, origin st
 func (c *Console) SignedIn(ctx context.Context, kept string) (caller request.Caller, renewed string, err error) {
 	var g grant
 	if err := json.Unmarshal([]byte(kept), &g); err != nil {
+		return caller, "", over()
+	}
+	if ended := c.signIns.people.Over; ended != nil && ended(g.Person.ID, g.Began) {
 		return caller, "", over()
 	}
 	if c.asks(&g) {
@@ -137,7 +142,9 @@ func (c *Console) ask(ctx context.Context, g *grant) (renewed string, err error)
 	result, err := c.signIns.Again(ctx, g.Identity, g.Person.ID, refresh)
 	switch {
 	case err == nil:
+		began := g.Began
 		*g = c.grantOf(&result)
+		g.Began = began
 		return g.text(), nil
 	case errors.Is(err, signin.ErrUnavailable):
 		if result.Refresh != "" {
