@@ -52,7 +52,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
 		return err
 	}
-	if err := look(ctx, c, (*call).enterNamed); err != nil {
+	if err := look(ctx, c, enterNamed); err != nil {
 		return err
 	}
 	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
@@ -62,7 +62,7 @@ func (c *call) run(ctx context.Context) error {
 }
 
 // look takes the steps that look at what is asked for. Only enter takes something of limits.
-func look(ctx context.Context, c *call, enter func(*call, context.Context) error) error {
+func look(ctx context.Context, c *call, enter func(context.Context, *call) error) error {
 	if err := c.read(); err != nil { // 400 413 415 429: the body, its time and memory
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *call) setTarget(t *target) {
 func keepsLong(t *target) bool { return t.model.Price != nil && t.model.Price.CacheHour.Known }
 
 // check holds the request to its caps, and by enter to the limits of the model.
-func (c *call) check(ctx context.Context, enter func(*call, context.Context) error) error {
+func (c *call) check(ctx context.Context, enter func(context.Context, *call) error) error {
 	if !c.limited() {
 		return nil
 	}
@@ -170,14 +170,14 @@ func (c *call) check(ctx context.Context, enter func(*call, context.Context) err
 	if err := c.to.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
-	if err := enter(c, ctx); err != nil {
+	if err := enter(ctx, c); err != nil {
 		return err
 	}
 	return c.charge.spending.Check(ctx)
 }
 
 // enterNamed takes a request of the model's rate, and a slot of its concurrency.
-func (c *call) enterNamed(ctx context.Context) error {
+func enterNamed(ctx context.Context, c *call) error {
 	return c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...)
 }
 
