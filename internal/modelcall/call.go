@@ -52,7 +52,7 @@ func (c *call) run(ctx context.Context) error {
 	if err := c.enter(); err != nil { // 429: rates and concurrency of key, tenant and gateway
 		return err
 	}
-	if err := look(ctx, c); err != nil {
+	if err := look(ctx, c, enterNamed); err != nil {
 		return err
 	}
 	if err := c.reserve(ctx); err != nil { // 400 402 429 503: token rates and budgets
@@ -61,8 +61,8 @@ func (c *call) run(ctx context.Context) error {
 	return c.dispatch(ctx) // 400 422 429 502 503, a 4xx of a provider, or the answer
 }
 
-// look takes the steps that look at what is asked for, and take nothing of limits.
-func look(ctx context.Context, c *call) error {
+// look takes the steps that look at what is asked for. Only enter takes something of limits.
+func look(ctx context.Context, c *call, enter func(context.Context, *call) error) error {
 	if err := c.read(); err != nil { // 400 413 415 429: the body, its time and memory
 		return err
 	}
@@ -72,7 +72,7 @@ func look(ctx context.Context, c *call) error {
 	if err := c.route(ctx); err != nil { // 404 413 503
 		return err
 	}
-	if err := c.check(ctx); err != nil { // 400 402 429 503: caps, limits of the model, used-up budgets
+	if err := c.check(ctx, enter); err != nil { // 400 402 429 503: caps, limits of the model, used-up budgets
 		return err
 	}
 	if err := c.judge(ctx); err != nil { // 400 413 422 429 503: guardrails
@@ -155,8 +155,8 @@ func (c *call) setTarget(t *target) {
 // keepsLong reports whether the price of a target has a rate for what is kept in its cache for an hour.
 func keepsLong(t *target) bool { return t.model.Price != nil && t.model.Price.CacheHour.Known }
 
-// check holds the request to its caps and to the limits of the model.
-func (c *call) check(ctx context.Context) error {
+// check holds the request to its caps, and by enter to the limits of the model.
+func (c *call) check(ctx context.Context, enter func(context.Context, *call) error) error {
 	if !c.limited() {
 		return nil
 	}
@@ -170,10 +170,15 @@ func (c *call) check(ctx context.Context) error {
 	if err := c.to.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
-	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil {
+	if err := enter(ctx, c); err != nil {
 		return err
 	}
 	return c.charge.spending.Check(ctx)
+}
+
+// enterNamed takes a request of the model's rate, and a slot of its concurrency.
+func enterNamed(ctx context.Context, c *call) error {
+	return c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...)
 }
 
 // limited reports whether any limit depends on how much the request asks for.

@@ -219,7 +219,7 @@ func (r *rig) request(t testing.TB, w http.ResponseWriter, req *http.Request) *r
 // admit takes the steps of a call up to the one before encode.
 func (c *call) admit(ctx context.Context) error {
 	for _, step := range []func() error{
-		c.enter, c.read, c.parse, func() error { return c.route(ctx) }, func() error { return c.check(ctx) },
+		c.enter, c.read, c.parse, func() error { return c.route(ctx) }, func() error { return c.check(ctx, enterNamed) },
 		func() error { return c.judge(ctx) }, func() error { return c.checkState(ctx) }, func() error { return c.reserve(ctx) },
 	} {
 		if err := step(); err != nil {

@@ -3,6 +3,7 @@ package modelcall
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -163,4 +164,24 @@ func TestALimitThatCannotBeReadIsRefusedUnderACap(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody), limited(&policy.KeyLimits{Caps: policy.Caps{Output: 10}}))
 	_, refusal := r.serve(t, wire.Chat, strings.Replace(hello, `"max_tokens":100`, `"max_tokens":"many"`, 1))
 	wantRefusal(t, refusal, apierror.InvalidValue, "max_tokens")
+}
+
+// What is only checked takes nothing of the model's limits.
+func TestACheckTakesNothingOfTheModelsRate(t *testing.T) {
+	one := limits.Rate{Unit: limits.Requests, Limit: 1, Window: 60e9}
+	r := newRig(t, answering(200, `{}`), func(r *rig) {
+		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/m", Subject: limits.Subject{Name: "model:acme/m", Rates: []limits.Rate{one}}}}
+	})
+	for range 2 {
+		q := r.request(t, httptest.NewRecorder(), post(strings.NewReader(hello), int64(len(hello))))
+		if err := Check(&r.Deps, q, wire.Chat, openaiAPI{}); err != nil {
+			t.Fatal(err)
+		}
+		q.Finish()
+	}
+	c := r.begin(t, hello)
+	defer c.req.Finish()
+	if err := c.admit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -51,6 +51,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if a.status != http.StatusOK {
 		if len(a.refusal)+len(p) > maxRefusal {
+			a.refusal = nil
 			return 0, errRefusalTooLong
 		}
 		a.refusal = append(a.refusal, p...)
@@ -105,9 +106,12 @@ func (a *answer) frame(event []byte) []byte {
 	return data
 }
 
-// end sends the refusal, if the turn was one. It returns whether the client was told an end.
+// end tells the client how a turn has ended, unless its last event has.
 func (a *answer) end() {
-	if a.status != http.StatusOK && len(a.refusal) > 0 {
+	if a.status == 0 { // nothing was written
+		a.status = http.StatusInternalServerError
+	}
+	if a.status != http.StatusOK {
 		a.failed = true
 		_ = a.send(refusalEvent(a.status, a.refusal, a.header)) // else the connection has ended
 		return

@@ -70,3 +70,93 @@ func TestPingsAreAnsweredDuringATurn(t *testing.T) {
 		<-done
 	})
 }
+
+// A turn that goes on after its client has left keeps no place of the key.
+func TestAClientThatHasLeftHasNoConnection(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		release := make(chan struct{})
+		g.turns(func(http.ResponseWriter, *http.Request, bool) { <-release })
+		c := g.dial("a")
+		c.create(`"input":"x"`)
+		synctest.Wait()
+		_ = c.CloseNow()
+		synctest.Wait()
+		if open := g.sockets.Open(); open != 0 {
+			t.Errorf("%d connections are open", open)
+		}
+		close(release)
+	})
+}
+
+func TestTooManyRefusedTurnsEndTheConnection(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		c := g.dial("a")
+		for range maxSmall + 1 {
+			c.create(`"previous_response_id":"resp_0","store":false`)
+			c.wantError(400, "previous_response_not_found")
+		}
+		if code, _ := c.ended(); code != 1008 {
+			t.Error(code)
+		}
+	})
+}
+
+func TestATurnThatWritesNothingIsAnError(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		c := g.dial("a")
+		for _, status := range []int{0, 500} {
+			g.turns(func(w http.ResponseWriter, _ *http.Request, _ bool) {
+				if status > 0 {
+					w.WriteHeader(status)
+				}
+			})
+			c.create(`"input":"x"`)
+			c.wantError(500, "internal")
+		}
+	})
+}
+
+func TestAWarmUpOfAnUnknownResponseIsRefused(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		c := g.dial("a")
+		c.create(`"previous_response_id":"resp_0","generate":false`)
+		c.wantError(400, "previous_response_not_found")
+	})
+}
+
+// A process that stops waits for the connections of older configurations.
+func TestAShutdownWaitsForOlderConfigurations(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		release := g.during()
+		c := g.dial("a")
+		c.create(`"input":"x"`)
+		synctest.Wait()
+		g.sockets.Replaced()
+		go func() { time.Sleep(5 * time.Second); release() }()
+		go func() { _, _ = c.ended() }()
+		began := time.Now()
+		NewSockets(g.process, Limits{}, time.Now).Drain(t.Context())
+		if took := time.Since(began); took < 5*time.Second {
+			t.Errorf("it waited %s", took)
+		}
+	})
+}
+
+func TestAStateIsBoundedInItsSpareRoom(t *testing.T) {
+	s := state{all: &states{most: 1 << 20}}
+	if !s.add([]byte(`"12345678"`), 15) || s.add([]byte(`"1234"`), 15) {
+		t.Errorf("%d bytes of %d", len(s.json), cap(s.json))
+	}
+}
+
+// What was said before in a conversation is with its provider alone.
+func TestAConversationOfTheProviderIsNotKept(t *testing.T) {
+	inside(t, func(t *testing.T, g *rig) {
+		c := g.dial("a")
+		c.create(`"conversation":"conv_1","input":"x"`)
+		c.until("response.completed")
+		c.create(`"previous_response_id":"resp_1","input":"y"`)
+		c.until("response.completed")
+		g.wantBodies(`{"conversation":"conv_1","input":"x","stream":true}`, `{"previous_response_id":"resp_1","input":"y","stream":true}`)
+	})
+}

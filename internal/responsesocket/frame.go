@@ -26,11 +26,12 @@ type frame struct {
 
 // ask is what the gateway itself reads of a response.create.
 type ask struct {
-	model    string
-	previous string // previous_response_id
-	input    int    // index of the member, -1 for none
-	warmUp   bool   // generate: false
-	unstored bool   // store: false
+	model     string
+	previous  string // previous_response_id
+	elsewhere bool   // conversation: a provider has what was said before
+	input     int    // index of the member, -1 for none
+	warmUp    bool   // generate: false
+	unstored  bool   // store: false
 }
 
 // release gives the memory of a frame back.
@@ -83,6 +84,8 @@ func readAsk(b *jsonscan.Body) (a ask, err error) {
 			a.input = i
 		case "store":
 			a.unstored = value[0] == 'f'
+		case "conversation":
+			a.elsewhere = !jsonscan.IsNull(value)
 		case "previous_response_id":
 			a.previous, _ = jsonscan.String(value)
 		case "stream_id":

@@ -24,10 +24,10 @@ type socket struct {
 	handshake *http.Request   // what those of turns have in common
 	ctx       context.Context // ends with the connection
 	gone      context.CancelFunc
-	state     state  // of the turns
-	small     window // of events that start no response; the reader's
+	state     state // of the turns
 
 	mu     sync.Mutex // guards the following
+	small  window     // of events that start no response
 	begun  time.Time
 	used   time.Time // when the last turn ended, or begun
 	queue  []*frame
@@ -70,8 +70,9 @@ func (s *socket) close() {
 	idle := !s.busy
 	s.over = &endGone
 	s.mu.Unlock()
+	s.o.Sockets.leave(s.o.Key, s) // not when the turn ends: its client may come back before
 	if idle {
-		s.left()
+		s.state.drop()
 	}
 }
 
@@ -81,13 +82,6 @@ func (s *socket) clear() {
 		f.release()
 	}
 	s.queue, s.queued = nil, 0
-}
-
-// left is the end of a connection without a turn. It is called once: by the reader, or by the turn
-// that was under way.
-func (s *socket) left() {
-	s.state.drop()
-	s.o.Sockets.leave(s.o.Key, s)
 }
 
 // read reads one frame, and starts what it asks for. The error is an [end], or says that the client
@@ -160,6 +154,8 @@ func (s *socket) refuse(err error) error {
 
 // countSmall counts an event that starts no response.
 func (s *socket) countSmall() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.small.take(s.o.Uploads.Now(), maxSmall) {
 		return &endMany
 	}
@@ -235,7 +231,7 @@ func (s *socket) next() *frame {
 	switch s.over {
 	case nil:
 	case &endGone:
-		s.left()
+		s.state.drop()
 	default:
 		go s.hangUp(*s.over)
 	}
@@ -284,5 +280,6 @@ func (s *socket) recovered() {
 		s.o.Logger.Error("a response over a WebSocket panicked", zap.Any("panic", cause), zap.Stack("stack"))
 	}
 	s.state.drop()
+	_ = s.conn.Send(errorEvent(apierror.New(apierror.Internal, "the gateway failed to make this response"))) // else the client has left
 	s.end(&endBug)
 }

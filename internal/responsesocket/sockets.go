@@ -115,7 +115,8 @@ func (s *Sockets) leave(key string, gone *socket) {
 func (s *Sockets) warmUp(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.keys[key].warmUps.take(s.now(), maxWarmUps)
+	k := s.keys[key]
+	return k == nil || k.warmUps.take(s.now(), maxWarmUps) // nil: the client has left
 }
 
 // Open returns how many connections are open, of all configurations.
@@ -184,7 +185,7 @@ func (s *Sockets) Drain(ctx context.Context) {
 	s.endAll(&endShutdown)
 	tick := time.NewTicker(lookEach / 10)
 	defer tick.Stop()
-	for len(s.list()) > 0 {
+	for s.Open() > 0 { // those of older configurations, too
 		select {
 		case <-ctx.Done():
 			return

@@ -86,7 +86,7 @@ func (s *state) append(elements []byte) bool {
 
 // grow makes room for so many bytes.
 func (s *state) grow(size int, most int64) bool {
-	if size <= cap(s.json) {
+	if int64(size) <= most && size <= cap(s.json) {
 		return true
 	}
 	if int64(size) > most || !s.hold(2*int64(size)) {

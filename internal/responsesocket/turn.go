@@ -1,6 +1,7 @@
 package responsesocket
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
@@ -17,7 +18,9 @@ func (s *socket) turn(f *frame) {
 	if err != nil {
 		s.state.drop()
 		f.release()
-		_ = s.conn.Send(errorEvent(apierror.From(err))) // else the client has left
+		if err := s.refuse(err); errors.Is(err, &endMany) { // else the client has left
+			s.end(&endMany)
+		}
 		return
 	}
 	body, size := newPieces(f.body.Segments(nil), f.release)
@@ -42,12 +45,12 @@ func (s *socket) goOn(f *frame) error {
 	b, ask := &f.body, &f.ask
 	items, ok := elements(b, ask.input)
 	switch {
-	case ask.previous == "" || ask.previous != s.state.id:
-		if ask.previous != "" && ask.unstored {
+	case ask.elsewhere || ask.previous == "" || ask.previous != s.state.id:
+		if ask.previous != "" && (ask.unstored || ask.warmUp) {
 			return lost(ask.previous)
 		}
 		s.state.drop()
-		if ok && ask.previous == "" {
+		if ok && ask.previous == "" && !ask.elsewhere {
 			s.state.add(items, s.o.MaxBody) // else it is not kept
 		}
 		return nil

@@ -285,6 +285,7 @@ func TestABugEndsTheConnectionAndNotTheProcess(t *testing.T) {
 		g.turns(func(http.ResponseWriter, *http.Request, bool) { panic("bug") })
 		c := g.dial("a")
 		c.create(`"input":"x"`)
+		c.wantError(500, "internal")
 		if code, reason := c.ended(); code != 1011 || !strings.Contains(reason, "failed") {
 			t.Error(code, reason)
 		}

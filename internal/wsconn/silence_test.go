@@ -232,3 +232,23 @@ func TestAHangupWaitsOneSecond(t *testing.T) {
 		}
 	})
 }
+
+// The time of a Send is that of no pong that comes later.
+func TestAPingAfterASendIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn, browser := pipe(t)
+		defer func() { _ = browser.Close(); _ = conn.Close() }()
+		text := &Text{conn: conn, write: time.Second}
+		go func() { _, _ = text.Next() }()
+		go func() { _ = text.Send([]byte("hello")) }()
+		if op, _, err := readFrame(browser); op != 0x81 || err != nil {
+			t.Fatalf("frame %x, %v", op, err)
+		}
+		time.Sleep(2 * time.Second)
+		_ = browser.SetReadDeadline(time.Now().Add(time.Second))
+		go func() { _, _ = browser.Write(frame(opPing, "you?")) }()
+		if op, _, err := readFrame(browser); op != opPong || err != nil {
+			t.Errorf("frame %x, %v", op, err)
+		}
+	})
+}

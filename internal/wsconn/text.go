@@ -69,8 +69,10 @@ func (t *Text) Send(messages ...[]byte) error {
 	}
 	if err = errors.Join(err, c.socket.flush()); err != nil {
 		c.Abort()
+		return err
 	}
-	return err
+	_ = c.SetWriteDeadline(time.Time{}) // it must not fail a pong; else the connection is over
+	return nil
 }
 
 // SetReadDeadline is that of Conn.

@@ -78,6 +78,7 @@ var arrows = []arrow{
 	{"internal/features/recordings", "internal/recording", "the store of a configuration"},
 	{"internal/features/recordings", "internal/replay", "who watches"},
 	{"internal/features/recordings", "internal/request", "the caller of a request"},
+	{"internal/features/sockets", "internal/apierror", "whether a refusal is of the key"},
 	{"internal/features/sockets", "internal/gateway", "a feature of it"},
 	{"internal/features/sockets", "internal/keys", "the key still makes responses"},
 	{"internal/features/sockets", "internal/metrics", "its gauge"},

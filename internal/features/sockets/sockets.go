@@ -4,7 +4,9 @@ package sockets
 import (
 	"cmp"
 	"context"
+	"net/http"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
@@ -62,5 +64,8 @@ func (s *Sockets) Caller(was request.Caller) (request.Caller, error) {
 // MayCall reports whether the key of a caller may make responses.
 func (s *Sockets) MayCall(was request.Caller) bool {
 	now, err := s.Caller(was)
-	return err == nil && now.Has(keys.ChatWrite)
+	if err != nil { // what fails for now says nothing of the key
+		return apierror.From(err).HTTPStatus() >= http.StatusInternalServerError
+	}
+	return now.Has(keys.ChatWrite)
 }
