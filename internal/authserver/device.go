@@ -187,7 +187,7 @@ func (s *Server) begin(ctx context.Context, in SignIn, upstream string) (*issued
 	if s.state.Over(in.Person.ID, in.Created) {
 		return nil, badRequest(accessDenied, "the gateway's operator has ended this sign-in; sign in again")
 	}
-	s.state.makeRoom(ctx, in.Person.Hash)
+	makeRoom(ctx, s.state, in.Person.Hash)
 	now := s.state.now()
 	in.ID, in.Created, in.Refreshed = newID(), now, now
 	in.Upstream = s.keys.seal(in.ID, upstream)

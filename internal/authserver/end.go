@@ -84,7 +84,7 @@ func (s *State) Block(ctx context.Context, p Person) (n int, err error) {
 // Unblock lets a person in again. It reports whether there was a block.
 func (s *State) Unblock(ctx context.Context, person string) (bool, error) {
 	s.mu.RLock()
-	at, blocked := s.blocks[person].At, s.isBlocked(person)
+	at, blocked := s.blocks[person].At, isBlocked(s.blocks, person)
 	s.mu.RUnlock()
 	if !blocked {
 		return false, nil
@@ -110,7 +110,7 @@ func (s *State) putBlock(ctx context.Context, b block, ends time.Time, spare boo
 }
 
 // makeRoom ends the oldest sign-ins of somebody who has many.
-func (s *State) makeRoom(ctx context.Context, hash string) {
+func makeRoom(ctx context.Context, s *State, hash string) {
 	s.mu.RLock()
 	var all []*SignIn
 	for _, id := range s.byPerson[hash] {

@@ -184,7 +184,7 @@ func (s *State) Last(hash string) *SignIn {
 func (s *State) Blocked(person string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.isBlocked(person)
+	return isBlocked(s.blocks, person)
 }
 
 // KeptOut is Blocked for somebody whom the store knows nothing else of. The error wraps
@@ -195,7 +195,7 @@ func (s *State) KeptOut(person string) (bool, error) {
 	if s.store != nil && s.store.Loading() {
 		return false, fmt.Errorf("%w: who is kept out", ErrUnavailable)
 	}
-	return s.isBlocked(person), nil
+	return isBlocked(s.blocks, person), nil
 }
 
 // Over reports whether what somebody began at a time is over: an operator has ended everything
@@ -211,8 +211,8 @@ func isOver(blocks map[string]block, person string, began time.Time) bool {
 	return ok && (b.Until.IsZero() || began.Before(b.Until))
 }
 
-func (s *State) isBlocked(person string) bool {
-	b, ok := s.blocks[person]
+func isBlocked(blocks map[string]block, person string) bool {
+	b, ok := blocks[person]
 	return ok && b.Until.IsZero()
 }
 

@@ -48,6 +48,7 @@ func newSocket(conn *wsconn.Text, r *http.Request, o Options) *socket {
 // run reads frames until the connection ends.
 func (s *socket) run() {
 	defer s.close()
+	defer s.recovered()
 	for {
 		err := s.read()
 		var closing *end
@@ -270,7 +271,14 @@ func (s *socket) age() (begun, idle time.Time) {
 	return s.begun, s.used
 }
 
-// recovered is deferred by a turn: a bug of the gateway must not end the process.
+// still reports whether the key of the connection is good. A bug in the look-up must not end the
+// process.
+func (s *socket) still() bool {
+	defer s.recovered()
+	return s.o.Still()
+}
+
+// recovered is deferred by what reads and by a turn: a bug of the gateway must not end the process.
 func (s *socket) recovered() {
 	cause := recover()
 	if cause == nil {

@@ -157,7 +157,7 @@ func (s *Sockets) look() {
 	for _, one := range s.list() {
 		begun, idle := one.age()
 		switch age := now.Sub(begun); {
-		case !one.o.Still():
+		case !one.still():
 			one.end(&endKey)
 		case !idle.IsZero() && now.Sub(idle) >= IdleTime:
 			one.end(&endIdle)

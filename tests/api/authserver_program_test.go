@@ -57,7 +57,11 @@ func newProgram(t *testing.T, origin string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &program{t, origin, harness.NewClient(t, nil), &http.Client{Jar: jar, Transport: harness.NewClient(t, nil).Transport}}
+	// A reload closes kept connections, also below a request that is on its way.
+	own := harness.NewClient(t, nil)
+	transport := own.Transport.(*http.Transport)
+	transport.DisableKeepAlives = true
+	return &program{t, origin, own, &http.Client{Jar: jar, Transport: own.Transport}}
 }
 
 // post sends a form and reads the JSON of the answer.
