@@ -38,7 +38,7 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 	options := strings.Replace(signInOptions(issuer.URL, h.Ports.Origin(), ""), "client "+identitytest.ClientID, "audience gatehouse\nclient "+identitytest.ClientID, 1)
 	options = strings.ReplaceAll(options, "scopes chat:write", "scopes workstations:connect chat:write")
 	machine := harness.NewVNCServer(t, harness.NoSecurity)
-	if err := h.Reload(harness.Setup{Options: options, VNC: machine.As("one", ""), Site: "route {\n@api path /v1/* /oauth/*\ngatehouse @api\ngatehouse_console\ngatehouse\n}"}); err != nil {
+	if err := h.Reload(harness.Setup{Options: options, VNC: machine.As("one", ""), Site: "gatehouse_console\ngatehouse"}); err != nil {
 		t.Fatal(err)
 	}
 	h.VNC.Ready()
