@@ -20,6 +20,7 @@ package responsesocket
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,9 +85,12 @@ func Serve(w http.ResponseWriter, r *http.Request, o Options) error {
 // Check refuses a handshake that is none, as [wsconn] would in plain text.
 func Check(r *http.Request) error {
 	const version = "13" // RFC 6455, section 4.1
-	if r.Header.Get("Sec-Websocket-Version") != version || len(r.Header.Get("Sec-Websocket-Key")) != 24 {
+	upgrades := slices.ContainsFunc(strings.Split(strings.Join(r.Header.Values("Connection"), ","), ","), func(option string) bool {
+		return strings.EqualFold(strings.TrimSpace(option), "upgrade")
+	})
+	if !upgrades || r.Header.Get("Sec-Websocket-Version") != version || len(r.Header.Get("Sec-Websocket-Key")) != 24 {
 		return apierror.New(apierror.InvalidValue,
-			"the handshake of the WebSocket is not of RFC 6455: want Sec-WebSocket-Version 13 and a Sec-WebSocket-Key")
+			"the handshake of the WebSocket is not of RFC 6455: want Connection: Upgrade, Sec-WebSocket-Version 13 and a Sec-WebSocket-Key")
 	}
 	return nil
 }
