@@ -6,6 +6,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/check"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/cli"
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/login"  // the commands login and logout
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/schema" // the command schema
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/setup"  // the command init
 )

@@ -207,6 +207,7 @@ var arrows = []arrow{
 	{"caddymodule/operators", "caddymodule/check", "its warning at the start"},
 	{"caddymodule/operators", "caddymodule/cli", "adds its command"},
 	{"caddymodule/operators", "caddymodule/core", "adds its members to the configuration"},
+	{"caddymodule/operators", "caddymodule/login", "one import brings the commands login and logout with it"},
 	{"caddymodule/operators", "caddymodule/schema", "its command"},
 	{"caddymodule/operators", "caddymodule/setup", "one import brings the command init with it"},
 	{"caddymodule/operators", "internal/version", "the command version, the line in the log at the start"},
@@ -260,6 +261,9 @@ var arrows = []arrow{
 	{"caddymodule/setup", "caddymodule/offline", "loads what it is about to write"},
 	{"caddymodule/setup", "internal/keys", "makes a key"},
 	{"caddymodule/setup", "internal/limits", "reads a budget"},
+
+	{"caddymodule/login", "caddymodule/cli", "adds its commands"},
+	{"caddymodule/login", "certmagic", "files that are written whole, and their locks"},
 
 	{"caddymodule/viewer", "caddymodule/cli", "adds its command"},
 	{"caddymodule/viewer", "internal/vnclocal", "the viewer's way to a desktop"},
