@@ -33,7 +33,7 @@ var features = []feature{
 		folders: []string{"internal/source"}},
 	{name: "browser desktop", what: "a desktop in a page, and a native viewer over HTTPS", lines: 1_300, entry: "handlers/vncsocket",
 		folders: []string{"handlers/vncsocket", "internal/vncsocket", "internal/wsconn"}},
-	{name: "sockets", what: "the Responses API over a WebSocket", lines: 1_500, entry: "caddymodule/sockets",
+	{name: "sockets", what: "the Responses API over a WebSocket", lines: 1_600, entry: "caddymodule/sockets",
 		folders: []string{"caddymodule/sockets", "handlers/sockets", "internal/features/sockets", "internal/responsesocket"},
 		uses:    []string{"browser desktop"}},
 	{name: "viewer command", what: "caddy gatehouse desktop, on the machine of a person", lines: 800, entry: "caddymodule/viewer",
