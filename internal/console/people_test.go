@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +19,7 @@ import (
 
 // fakePeople knows what was kept of sign-ins.
 type fakePeople struct {
+	mu      sync.Mutex       // guards asked and granted: a desktop asks beside its test
 	granted map[string]error // by what was kept; nil: it is good
 	renewed map[string]string
 	ends    error // of the next sign-in
@@ -44,8 +47,10 @@ func (p *fakePeople) FinishSignIn(http.ResponseWriter, *http.Request, string) (r
 }
 
 func (p *fakePeople) SignedIn(_ context.Context, kept string) (request.Caller, string, error) {
+	p.mu.Lock()
 	p.asked++
 	err, known := p.granted[kept]
+	p.mu.Unlock()
 	if !known {
 		err = apierror.New(apierror.InvalidAPIKey, "over")
 	}
@@ -213,24 +218,31 @@ func TestTheProviderIsAskedForAnOpenDesktop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, p := withPeople()
 		cookie := d.signInAt(t)
-		ended := false
-		defer d.gateway.store.OnEnd(cookie, d.config.Life, time.Now, func() { ended = true })()
+		var ended atomic.Bool
+		defer d.gateway.store.OnEnd(cookie, d.config.Life, time.Now, func() { ended.Store(true) })()
+		asked := func() int {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.asked
+		}
 		stop := keepSignedIn(t.Context(), &d.config, cookie)
 		time.Sleep(3*time.Minute + time.Second)
 		synctest.Wait()
-		if p.asked != 3 || ended {
-			t.Errorf("asked %d times, ended %v", p.asked, ended)
+		if n := asked(); n != 3 || ended.Load() {
+			t.Errorf("asked %d times, ended %v", n, ended.Load())
 		}
+		p.mu.Lock()
 		delete(p.granted, "first")
+		p.mu.Unlock()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if !ended || d.gateway.store.Len() != 0 {
+		if !ended.Load() || d.gateway.store.Len() != 0 {
 			t.Errorf("the desktop goes on; %d sessions", d.gateway.store.Len())
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if p.asked > 6 {
-			t.Errorf("asked %d times", p.asked)
+		if n := asked(); n > 6 {
+			t.Errorf("asked %d times", n)
 		}
 		stop()
 		synctest.Wait()
