@@ -136,10 +136,10 @@ func (p *people) name(kind string) string {
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	p := &i.people
 	p.asked++
-	if p.quirks.Token != nil {
-		i.mu.Unlock() // it may be slow
+	if slow := p.quirks.Token; slow != nil { // it may be changed while it answers
+		i.mu.Unlock()
 		defer i.mu.Lock()
-		p.quirks.Token(w, r)
+		slow(w, r)
 		return
 	}
 	user, secret, _ := r.BasicAuth()
