@@ -113,10 +113,7 @@ func TestAnIssuerThatRotatesAndIsAway(t *testing.T) {
 	h := harness.Start(t, harness.Setup{Options: identityOptions(issuer.URL)})
 	reload := func(more string) {
 		t.Helper()
-		if err := h.Reload(harness.Setup{Options: identityOptions(issuer.URL) + more}); err != nil {
-			t.Fatal(err)
-		}
-		h.Client.HTTP.CloseIdleConnections()
+		h.Become(harness.Setup{Options: identityOptions(issuer.URL) + more})
 	}
 	token := func() string {
 		return issuer.Token("ci", "gatehouse", map[string]any{"repository": "acme/app"})

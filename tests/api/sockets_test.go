@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -112,8 +113,9 @@ func TestACallOverAWebSocketIsSettledAsOneOverHTTP(t *testing.T) {
 		overHTTP := spent() - before
 		s.create(body)
 		last := s.end()
-		row := h.Records.RowSoon("limit=1")
-		if !harness.Eventually(func() bool { row = h.Records.RowSoon("limit=1"); return harness.At(row, "transport") == "websocket" }) {
+		newest := "limit=1&model=" + url.QueryEscape(model)
+		row := h.Records.RowSoon(newest)
+		if !harness.Eventually(func() bool { row = h.Records.RowSoon(newest); return harness.At(row, "transport") == "websocket" }) {
 			t.Fatalf("%s: row %v", model, row)
 		}
 		if cost := spent() - before - overHTTP; cost != overHTTP {
