@@ -105,6 +105,8 @@ func TestACallOverAWebSocketIsSettledAsOneOverHTTP(t *testing.T) {
 		"fake/err-500", "fake/err-first-event", "fake/err-mid-stream", "chatonly/err-mid-stream", "fake/response-failed", "fake/cut-clean", "fake/cut-mid-stream",
 		"fake/cut-reset", "fake/malformed", "fake/empty", "fake/no-answer", "fake/html-502", "fake/err-429", "fake/huge-chunk",
 	} {
+		// What a provider may have made that has broken off without an answer follows its time.
+		byTime := model == "fake/no-answer"
 		body := harness.Responses(model, harness.Streaming)
 		before := spent()
 		stream := h.Client.Open(h.Client.Request(harness.ResponsesV1, "full", body))
@@ -118,10 +120,13 @@ func TestACallOverAWebSocketIsSettledAsOneOverHTTP(t *testing.T) {
 		if !harness.Eventually(func() bool { row = h.Records.RowSoon(newest); return harness.At(row, "transport") == "websocket" }) {
 			t.Fatalf("%s: row %v", model, row)
 		}
-		if cost := spent() - before - overHTTP; cost != overHTTP {
+		if cost := spent() - before - overHTTP; cost != overHTTP && !byTime {
 			t.Errorf("%s: it costs %d, over HTTP %d", model, cost, overHTTP)
 		}
 		for _, field := range []string{"model", "provider_name", "status", "code", "finish_reason", "usage_source", "usage", "prompt_tokens", "completion_tokens", "route"} {
+			if byTime && field == "completion_tokens" {
+				continue
+			}
 			if got, want := harness.At(row, field), harness.At(posted, field); got != want {
 				t.Errorf("%s: %s is %v, over HTTP %v", model, field, got, want)
 			}
