@@ -1,7 +1,8 @@
-//go:build linux
+//go:build linux && claudecode
 
 // Package claudecode signs the real Claude Code in at a gateway, as a person does. It needs the
-// program, whose path is in GATEHOUSE_CLAUDE, tmux, and the right to make a mount namespace.
+// program, whose path is in GATEHOUSE_CLAUDE, tmux, and the right to make a mount namespace: make
+// clients runs it, with the build tag claudecode.
 package claudecode
 
 import (
@@ -43,7 +44,7 @@ const options = `
 func TestClaudeCodeSignsIn(t *testing.T) {
 	program := os.Getenv("GATEHOUSE_CLAUDE")
 	if program == "" {
-		t.Skip("GATEHOUSE_CLAUDE is not set")
+		t.Fatal("GATEHOUSE_CLAUDE is not set: the path of the program")
 	}
 	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
 	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
