@@ -71,31 +71,20 @@ func (o *AuthorizationServer) readManaged(d *caddyfile.Dispenser) error {
 }
 
 // authorizationServer checks the block. Nil: there is none.
-func (f *Feature) authorizationServer(b *core.Build) (*programs.Config, error) {
+func (f *Feature) authorizationServer(encryption []string) (*programs.Config, error) {
 	o := f.AuthorizationServer
 	if o == nil {
 		return nil, nil
 	}
-	hasClient := false
-	for _, i := range f.Identities {
-		hasClient = hasClient || i.Client != nil
-	}
 	switch {
-	case !hasClient:
+	case !slices.ContainsFunc(f.Identities, func(i Identity) bool { return i.Client != nil }):
 		return nil, errors.New("no identity has a client: nobody could sign in")
-	case len(f.EncryptionSecrets) == 0:
+	case len(encryption) == 0:
 		return nil, errors.New("encryption_secret is missing: it protects the tokens of identity providers in the database")
 	}
 	c := programs.Settings{
 		Origin: f.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
-		Managed: map[string]*programs.Managed{},
-	}
-	for _, text := range f.EncryptionSecrets {
-		value, err := core.ResolveSecret(b.Ctx.Logger(), "encryption_secret", text)
-		if err != nil {
-			return nil, err
-		}
-		c.Keys = append(c.Keys, value)
+		Keys: encryption, Managed: map[string]*programs.Managed{},
 	}
 	for role, file := range o.ManagedSettings {
 		if !slices.ContainsFunc(f.Roles, func(r Role) bool { return r.Name == role }) {

@@ -58,12 +58,15 @@ func (f *Feature) Build(b *core.Build) error {
 	if err != nil {
 		return err
 	}
-	signIns, secrets, err := f.signIns(b, config)
+	encryption, err := f.encryptionSecrets(b)
 	if err != nil {
 		return err
 	}
-	b.Hide(secrets...)
-	server, err := f.authorizationServer(b)
+	signIns, err := f.signIns(b, config, encryption)
+	if err != nil {
+		return err
+	}
+	server, err := f.authorizationServer(encryption)
 	if err != nil {
 		return fmt.Errorf("authorization_server: %w", err)
 	}

@@ -60,10 +60,22 @@ func (i *Identity) client() *IdentityClient {
 	return i.Client
 }
 
-// signIns checks what sign-ins need, and returns its secrets too. Nil: no identity has a
-// client.
-func (f *Feature) signIns(b *core.Build, identities *people.Config) (config *signin.Config, secrets []string, err error) {
-	s := signin.Settings{Origin: f.Origin, HTTP: issuersClient(), Now: time.Now}
+// encryptionSecrets resolves the secrets that encrypt what is kept of sign-ins.
+func (f *Feature) encryptionSecrets(b *core.Build) (secrets []string, err error) {
+	for _, text := range f.EncryptionSecrets {
+		value, err := core.ResolveSecret(b.Ctx.Logger(), "encryption_secret", text)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, value)
+	}
+	b.Hide(secrets...)
+	return secrets, nil
+}
+
+// signIns checks what sign-ins need. Nil: no identity has a client.
+func (f *Feature) signIns(b *core.Build, identities *people.Config, encryption []string) (config *signin.Config, err error) {
+	s := signin.Settings{Origin: f.Origin, Secrets: encryption, HTTP: issuersClient(), Now: time.Now}
 	for _, i := range f.Identities {
 		if i.Client == nil {
 			continue
@@ -71,27 +83,19 @@ func (f *Feature) signIns(b *core.Build, identities *people.Config) (config *sig
 		client := signin.Client{Identity: i.Name, ID: i.Client.ID, Scopes: i.Client.Scopes}
 		owner := fmt.Sprintf("identity %q: client", i.Name)
 		if client.ID == "" || i.Client.Secret == "" {
-			return nil, nil, errors.New(owner + ": want its id and its secret")
+			return nil, errors.New(owner + ": want its id and its secret")
 		}
 		if client.Secret, err = core.ResolveSecret(b.Ctx.Logger(), owner, i.Client.Secret); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		s.Clients = append(s.Clients, client)
-		secrets = append(secrets, client.Secret)
-	}
-	for _, text := range f.EncryptionSecrets {
-		value, err := core.ResolveSecret(b.Ctx.Logger(), "encryption_secret", text)
-		if err != nil {
-			return nil, nil, err
-		}
-		s.Secrets = append(s.Secrets, value)
+		b.Hide(client.Secret)
 	}
 	switch {
 	case len(s.Clients) == 0:
-		return nil, s.Secrets, nil
+		return nil, nil
 	case b.Several() && len(s.Secrets) == 0:
-		return nil, nil, errors.New("encryption_secret is missing: a browser comes back from its identity provider to any gateway of the cluster")
+		return nil, errors.New("encryption_secret is missing: a browser comes back from its identity provider to any gateway of the cluster")
 	}
-	config, err = signin.NewConfig(s, identities)
-	return config, append(secrets, s.Secrets...), err
+	return signin.NewConfig(s, identities)
 }
