@@ -49,13 +49,21 @@ type Gateway interface {
 
 // Part returns the first part of the gateway that is a T. The error is a 404.
 func Part[T any](x *Request) (T, error) {
-	for _, offered := range x.Gateway.Parts() {
+	part, ok := Offered[T](x.Gateway)
+	if !ok {
+		return part, apierror.New(apierror.UnknownURL, "this gateway has nothing at this path")
+	}
+	return part, nil
+}
+
+// Offered returns the first part of a gateway that is a T.
+func Offered[T any](g Gateway) (part T, ok bool) {
+	for _, offered := range g.Parts() {
 		if part, ok := offered.(T); ok {
-			return part, nil
+			return part, true
 		}
 	}
-	var none T
-	return none, apierror.New(apierror.UnknownURL, "this gateway has nothing at this path")
+	return part, false
 }
 
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints

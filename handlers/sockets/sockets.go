@@ -23,12 +23,8 @@ func init() {
 
 // socketsOf returns the sockets of a gateway, nil for one without.
 func socketsOf(g handlers.Gateway) *sockets.Sockets {
-	for _, offered := range g.Parts() {
-		if s, ok := offered.(*sockets.Sockets); ok {
-			return s
-		}
-	}
-	return nil
+	s, _ := handlers.Offered[*sockets.Sockets](g)
+	return s
 }
 
 // serveSocket opens a WebSocket, whose responses are calls of the same key.
