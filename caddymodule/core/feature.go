@@ -101,14 +101,14 @@ func newFeatures(in Block) (all features) {
 	return all
 }
 
-// missing returns an error for a member or an option of a feature that is not in the build.
-func missing(in Block, name string, of func(kind) []string) error {
-	for _, k := range kinds {
-		if registered[k.name] == nil && k.in == in && slices.Contains(of(k), name) {
-			return fmt.Errorf("%s: its feature is not in this build: build it with %s%s", name, path, k.name)
-		}
-	}
-	return nil
+// missing returns the features of a block that are not in the build.
+func missing(in Block) []kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return registered[k.name] != nil || k.in != in })
+}
+
+// refusal is the error for a member or an option of a feature that is not in the build.
+func (k kind) refusal(name string) error {
+	return fmt.Errorf("%s: its feature is not in this build: build it with %s%s", name, path, k.name)
 }
 
 // read reads a block of the Caddyfile that has options of the core, and of features.
@@ -116,11 +116,9 @@ func (fs features) read(in Block, core caddykit.Options, d *caddyfile.Dispenser)
 	for _, f := range fs {
 		caddykit.With(core, f.Options())
 	}
-	for _, k := range kinds {
+	for _, k := range missing(in) {
 		for _, name := range k.options {
-			if err := missing(in, name, func(k kind) []string { return k.options }); err != nil {
-				core[name] = caddykit.Option{Read: func(d *caddyfile.Dispenser) error { return d.Errf("%v", err) }}
-			}
+			core[name] = caddykit.Option{Read: func(d *caddyfile.Dispenser) error { return d.Errf("%v", k.refusal(name)) }}
 		}
 	}
 	return core.Block(d)
@@ -144,9 +142,11 @@ func (fs features) decode(in Block, text []byte, core any) error {
 			return err
 		}
 	}
-	for name := range all {
-		if err := missing(in, name, func(k kind) []string { return k.members }); err != nil {
-			return err
+	for _, k := range missing(in) {
+		for _, name := range k.members {
+			if _, ok := all[name]; ok {
+				return k.refusal(name)
+			}
 		}
 	}
 	return decodeStrict(all, core)
