@@ -38,7 +38,7 @@ const (
 	tokenSize  = len(ID{}) + randomSize + tagSize
 )
 
-// sealedKeys are those of a configuration, derived for each purpose.
+// secretKeys are those of a configuration, derived for each purpose.
 type secretKeys struct {
 	tags    [][]byte
 	ciphers []cipher.AEAD
