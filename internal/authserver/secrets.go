@@ -1,8 +1,6 @@
 package authserver
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
@@ -12,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/signin"
 )
 
 // ID names a record of the store.
@@ -40,8 +40,8 @@ const (
 
 // secretKeys are those of a configuration, derived for each purpose.
 type secretKeys struct {
-	tags    [][]byte
-	ciphers []cipher.AEAD
+	tags   [][]byte
+	sealer *signin.Sealer
 }
 
 func newKeys(texts []string) (*secretKeys, error) {
@@ -57,21 +57,11 @@ func newKeys(texts []string) (*secretKeys, error) {
 		if err != nil {
 			return nil, err
 		}
-		secret, err := hkdf.Key(sha256.New, []byte(text), nil, "gatehouse sealed tokens", sha256.Size)
-		if err != nil {
-			return nil, err
-		}
-		block, err := aes.NewCipher(secret)
-		if err != nil {
-			return nil, err
-		}
-		aead, err := cipher.NewGCMWithRandomNonce(block)
-		if err != nil {
-			return nil, err
-		}
-		k.tags, k.ciphers = append(k.tags, tag), append(k.ciphers, aead)
+		k.tags = append(k.tags, tag)
 	}
-	return k, nil
+	var err error
+	k.sealer, err = signin.NewSealer(texts...)
+	return k, err
 }
 
 // newToken returns a token of a record.
@@ -115,18 +105,20 @@ func (k *secretKeys) seal(id ID, text string) []byte {
 	if text == "" {
 		return nil
 	}
-	return k.ciphers[0].Seal(nil, nil, []byte(text), id[:])
+	return []byte(k.sealer.Seal(sealedFor(id), text))
 }
 
 // unseal is the opposite of seal.
 func (k *secretKeys) unseal(id ID, sealed []byte) (string, error) {
-	for _, c := range k.ciphers {
-		if text, err := c.Open(nil, nil, sealed, id[:]); err == nil {
-			return string(text), nil
-		}
+	text, ok := k.sealer.Open(sealedFor(id), string(sealed))
+	if !ok {
+		return "", errors.New("no key of the configuration has encrypted it")
 	}
-	return "", errors.New("no key of the configuration has encrypted it")
+	return text, nil
 }
+
+// sealedFor is the purpose of what is encrypted for a record: it opens for no other one.
+func sealedFor(id ID) string { return "record " + string(id[:]) }
 
 func newID() (id ID) {
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)

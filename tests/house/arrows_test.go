@@ -4,6 +4,7 @@ package house
 // from, to and why. An import that is not here fails, and so does a row without an import.
 var arrows = []arrow{
 	{"handlers/authserver", "internal/features/authserver/upstream", "where browsers come back to"},
+	{"internal/authserver", "internal/signin", "what encrypts tokens of identity providers"},
 	{"internal/authserver", "internal/store", "the table of one gateway"},
 	{"internal/features/authserver", "internal/features/authserver/upstream", "where people sign in"},
 	{"internal/features/authserver/upstream", "internal/authserver", "whom it asks for"},
