@@ -21,7 +21,8 @@ const (
 // RoleAgent is the role of an agent's session in lists and records.
 const RoleAgent = "agent"
 
-// SecurityAgent names how an agent comes in: its key calls the API, and no address leaves the gateway.
+// SecurityAgent names how an agent comes in: its key calls the API, and no address leaves the
+// gateway.
 const SecurityAgent = "automation"
 
 var automationWords = []string{"", "control", "view", "off"}
@@ -62,8 +63,9 @@ func (r SessionRules) Automates(need Automation) bool {
 	return r.Automation != 0 && r.automation() <= need
 }
 
-// MayAutomate refuses an agent that needs more than the rules allow: automation_off, which names the
-// option that decides, and not_found. The rules of a source are not among them: it was not asked.
+// MayAutomate refuses an agent that needs more than the rules allow: automation_off, which names
+// the option that decides, and not_found. The rules of a source are not among them: it was not
+// asked.
 func MayAutomate(w *Service, by Issuer, name string, need Automation) error {
 	id := ID{by.Tenant, name}
 	if err := w.check(id); err != nil {
@@ -103,8 +105,8 @@ func (c *configuration) automation(by Issuer, id ID, target *Target) []automatio
 	return levels
 }
 
-// StillAutomates reports whether an agent may go on with what its session does, by the registration of the
-// workstation too: a run takes minutes.
+// StillAutomates reports whether an agent may go on with what its session does, by the registration
+// of the workstation too: a run takes minutes.
 func StillAutomates(w *Service, x *Session) bool {
 	return MayAutomate(w, x.token().Issuer, x.Workstation.Name, x.automation()) == nil
 }
@@ -131,7 +133,8 @@ func (c *configuration) lets(x *Session) bool {
 	return true
 }
 
-// automates is what the levels without keys allow at a workstation with these rules; zero is nothing.
+// automates is what the levels without keys allow at a workstation with these rules; zero is
+// nothing.
 func (c *configuration) automates(id ID, of SessionRules) Automation {
 	gateway := c.policy.Session
 	gateway.ViewOnly = gateway.ViewOnly || c.policy.ViewOnly

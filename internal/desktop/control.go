@@ -37,13 +37,15 @@ func controlOf(w *Workstation, now time.Time) Control {
 	return c
 }
 
-// Of returns who holds the input of a workstation. Its errors are not_found and storage_unavailable.
+// Of returns who holds the input of a workstation. Its errors are not_found and
+// storage_unavailable.
 func (p *Inputs) Of(tenant, name string) (Control, error) {
 	return p.change(ID{tenant, name}, func(*Workstation, time.Time) error { return nil })
 }
 
-// Take gives the input to a session of a person: the newest of the key that may type, or the one that is
-// named. Agents are refused from then on. It fails with not_found where there is no such session.
+// Take gives the input to a session of a person: the newest of the key that may type, or the one
+// that is named. Agents are refused from then on. It fails with not_found where there is no such
+// session.
 func (p *Inputs) Take(by Issuer, name, session string) (Control, error) {
 	id, taken := ID{by.Tenant, name}, ""
 	c, err := p.change(id, func(w *Workstation, now time.Time) error {
@@ -52,7 +54,7 @@ func (p *Inputs) Take(by Issuer, name, session string) (Control, error) {
 		if x == nil {
 			return apierror.New(apierror.NotFound, "key %q has no open session at workstation %q that may type: connect first", by.Key, clip(name))
 		}
-		if take(w, x.ID, now.Add(p.inventory.config.policy.ReturnAfter), now) {
+		if takeInput(w, x.ID, now.Add(p.inventory.config.policy.ReturnAfter), now) {
 			taken = x.ID
 		}
 		return nil
@@ -63,8 +65,8 @@ func (p *Inputs) Take(by Issuer, name, session string) (Control, error) {
 	return c, err
 }
 
-// Return gives back the input that the key holds, or any where it manages workstations. Where nobody holds it
-// nothing changes. It fails with control_held where somebody else does.
+// Return gives back the input that the key holds, or any where it manages workstations. Where
+// nobody holds it nothing changes. It fails with control_held where somebody else does.
 func (p *Inputs) Return(by Issuer, name string, manages bool) (Control, error) {
 	id, had := ID{by.Tenant, name}, ""
 	c, err := p.change(id, func(w *Workstation, now time.Time) error {
@@ -76,7 +78,7 @@ func (p *Inputs) Return(by Issuer, name string, manages bool) (Control, error) {
 		case x.Token.Issuer.Key != by.Key && !manages:
 			return controlHeld(id, x, w.Hold.Since)
 		}
-		giveBack(w, x.ID, now)
+		releaseInput(w, x.ID, now)
 		had = x.ID
 		return nil
 	})
@@ -86,9 +88,10 @@ func (p *Inputs) Return(by Issuer, name string, manages bool) (Control, error) {
 	return c, err
 }
 
-// RequestHelp asks for a person: the console shows the note at the workstation until somebody who took the
-// input gives it back, for a day at most. A later request of a key replaces its earlier one. The note is plain
-// text of at most [MaxNote] bytes. At a workstation of a source somebody must be.
+// RequestHelp asks for a person: the console shows the note at the workstation until somebody who
+// took the input gives it back, for a day at most. A later request of a key replaces its earlier
+// one. The note is plain text of at most [MaxNote] bytes. At a workstation of a source somebody
+// must be.
 func (p *Inputs) RequestHelp(by Issuer, name, note string) (Control, error) {
 	if err := checkNote(note); err != nil {
 		return Control{}, err
@@ -99,7 +102,7 @@ func (p *Inputs) RequestHelp(by Issuer, name, note string) (Control, error) {
 		if asked && len(w.open(now)) == 0 { // nobody has asked the source whether there is such a workstation
 			return apierror.New(apierror.NotFound, "workstation %q has no open session: look at it first", clip(name))
 		}
-		request(w, HelpRequest{by.Key, by.User, note, now})
+		requestHelp(w, HelpRequest{by.Key, by.User, note, now})
 		return nil
 	})
 	if err == nil {
@@ -130,7 +133,8 @@ func (p *Inputs) change(id ID, rule func(w *Workstation, now time.Time) error) (
 	return c, err
 }
 
-// typist returns the newest open session of a person with a key that may type, of a name if that is not "".
+// typist returns the newest open session of a person with a key that may type, of a name if that is
+// not "".
 func typist(w *Workstation, key, session string, now time.Time) (newest *SessionRecord) {
 	for _, x := range w.open(now) {
 		if x.Token.Issuer.Key == key && !x.Token.Issuer.Agent && !x.Rules.ViewOnly && (session == "" || x.ID == session) {

@@ -42,7 +42,7 @@ func endAsked(ctx context.Context, g *Registry, n plan) {
 		})
 	}
 	if end(ctx) != nil {
-		s.sessions.again(end)
+		s.sessions.queueRetry(end)
 	}
 }
 
@@ -77,7 +77,7 @@ func (x *Sources) askAgain(ctx context.Context, s *Source, id ID, change func(w 
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	state.sessions.again(apply)
+	state.sessions.queueRetry(apply)
 	return errNoStore(err)
 }
 

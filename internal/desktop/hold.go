@@ -11,15 +11,15 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 )
 
-// Hold is who holds the input of a workstation, and who has asked a person for help there. There is none
-// before an agent was there. It never changes: a rule replaces it.
+// Hold is who holds the input of a workstation, and who has asked a person for help there. There is
+// none before an agent was there. It never changes: a rule replaces it.
 type Hold struct {
-	Number   int64         `json:"number"`            // one more after each change: a lower one is older, or another build has lost it
-	Session  string        `json:"session,omitempty"` // that holds the input; "": nobody does
-	Since    time.Time     `json:"since,omitzero"`
-	Until    time.Time     `json:"until,omitzero"`    // the end of a person's hold without more input
-	Unheard  []string      `json:"unheard,omitempty"` // agents' sessions of other gateways that may not know of a person's hold yet
-	Requests []HelpRequest `json:"requests,omitempty"`
+	Number         int64         `json:"number"`            // one more after each change: a lower one is older, or another build has lost it
+	Session        string        `json:"session,omitempty"` // that holds the input; "": nobody does
+	Since          time.Time     `json:"since,omitzero"`
+	Until          time.Time     `json:"until,omitzero"`    // the end of a person's hold without more input
+	Unacknowledged []string      `json:"unheard,omitempty"` // agents' sessions of other gateways that may not know of a person's hold yet
+	Requests       []HelpRequest `json:"requests,omitempty"`
 }
 
 // HelpRequest is a question of an agent for a person.
@@ -76,9 +76,9 @@ func holdOf(w *Workstation) Hold {
 	return *w.Hold
 }
 
-// turn replaces the hold by a copy that f has changed. Its number is above all before, also of those that
-// the store has forgotten with the last session.
-func turn(w *Workstation, now time.Time, f func(h *Hold)) {
+// changeHold replaces the hold by a copy that f has changed. Its number is above all before, also
+// of those that the store has forgotten with the last session.
+func changeHold(w *Workstation, now time.Time, f func(h *Hold)) {
 	h := holdOf(w)
 	h.Number = max(h.Number+1, now.UnixMicro())
 	h.Requests = slices.Clone(h.Requests)
@@ -86,9 +86,9 @@ func turn(w *Workstation, now time.Time, f func(h *Hold)) {
 	w.Hold = &h
 }
 
-// give has a session hold the input, nobody for "".
+// give gives the input to a session, or to nobody if session is "".
 func (h *Hold) give(session string, now time.Time) {
-	h.Session, h.Since, h.Until, h.Unheard = session, now, time.Time{}, nil
+	h.Session, h.Since, h.Until, h.Unacknowledged = session, now, time.Time{}, nil
 	if session == "" {
 		h.Since = time.Time{}
 	}
@@ -107,47 +107,47 @@ func holding(w *Workstation, now time.Time) *SessionRecord {
 	return x
 }
 
-// claim gives the input to an agent, unless another session holds it: control_held.
-func claim(w *Workstation, id string, now time.Time) error {
+// claimInput gives the input to an agent, unless another session holds it: control_held.
+func claimInput(w *Workstation, id string, now time.Time) error {
 	switch by := holding(w, now); {
 	case by != nil && by.ID != id:
 		return controlHeld(w.ID, by, holdOf(w).Since)
 	case by == nil:
-		turn(w, now, func(h *Hold) { h.give(id, now) })
+		changeHold(w, now, func(h *Hold) { h.give(id, now) })
 	}
 	return nil
 }
 
-// take gives the input to a person until a time, or lets who has it have it for longer. It reports whether the
-// holder is another now. Agents at other gateways may not have heard of it.
-func take(w *Workstation, id string, until, now time.Time) bool {
+// takeInput gives the input to a person until a time; one who has it already keeps it until then.
+// It reports whether the holder has changed. Agents at other gateways may not know of it yet.
+func takeInput(w *Workstation, id string, until, now time.Time) bool {
 	x, by := w.session(id), holding(w, now)
 	switch {
 	case x == nil || !x.open(now):
 		return false
 	case by != nil && by.ID == id:
-		turn(w, now, func(h *Hold) { h.Until = until })
+		changeHold(w, now, func(h *Hold) { h.Until = until })
 		return false
 	}
-	turn(w, now, func(h *Hold) {
+	changeHold(w, now, func(h *Hold) {
 		h.give(id, now)
 		h.Until = until
 		for _, agent := range w.open(now) {
 			if agent.Token.Issuer.Agent && agent.Node != x.Node {
-				h.Unheard = append(h.Unheard, agent.ID)
+				h.Unacknowledged = append(h.Unacknowledged, agent.ID)
 			}
 		}
 	})
 	return true
 }
 
-// giveBack takes the input from a session. What agents have asked a person for is done.
-func giveBack(w *Workstation, id string, now time.Time) bool {
+// releaseInput takes the input from a session. What agents have asked a person for is done.
+func releaseInput(w *Workstation, id string, now time.Time) bool {
 	if holdOf(w).Session != id {
 		return false
 	}
 	x := w.session(id)
-	turn(w, now, func(h *Hold) {
+	changeHold(w, now, func(h *Hold) {
 		h.give("", now)
 		if x == nil || !x.Token.Issuer.Agent {
 			h.Requests = nil
@@ -156,9 +156,9 @@ func giveBack(w *Workstation, id string, now time.Time) bool {
 	return true
 }
 
-// request notes that a key asks for a person, in place of what it has asked before.
-func request(w *Workstation, r HelpRequest) {
-	turn(w, r.At, func(h *Hold) {
+// requestHelp notes that a key asks for a person, in place of what it has asked before.
+func requestHelp(w *Workstation, r HelpRequest) {
+	changeHold(w, r.At, func(h *Hold) {
 		h.Requests = slices.DeleteFunc(h.Requests, func(other HelpRequest) bool { return other.Key == r.Key })
 		h.Requests = append(h.Requests, r)
 		h.Requests = h.Requests[max(0, len(h.Requests)-maxRequests):]
@@ -177,9 +177,9 @@ func automated(w *Workstation, now time.Time) bool {
 
 // leaveHold is called for a session that the workstation has no more.
 func leaveHold(w *Workstation, x *SessionRecord, now time.Time) {
-	if w.Hold != nil && !giveBack(w, x.ID, now) && x.Token.Issuer.Agent {
-		turn(w, now, func(h *Hold) {
-			h.Unheard = slices.DeleteFunc(slices.Clone(h.Unheard), func(id string) bool { return id == x.ID })
+	if w.Hold != nil && !releaseInput(w, x.ID, now) && x.Token.Issuer.Agent {
+		changeHold(w, now, func(h *Hold) {
+			h.Unacknowledged = slices.DeleteFunc(slices.Clone(h.Unacknowledged), func(id string) bool { return id == x.ID })
 		})
 	}
 }

@@ -12,24 +12,24 @@ import (
 // Input is a session's side of input control. An agent asks before each event; a person's key takes
 // the input.
 type Input struct {
-	session string
-	at      ID
-	stays   time.Duration // Policy.ReturnAfter
-	shows   bool          // Policy.ScreenshotsDuringHold
-	all     *sessions
-	emit    emitter
-	holder  atomic.Pointer[holder] // nil: no agent is there, and nobody holds the input
-	lift    lift                   // of a person
+	session     string
+	at          ID
+	returnAfter time.Duration // Policy.ReturnAfter
+	agentsLook  bool          // Policy.ScreenshotsDuringHold
+	sessions    *sessions
+	emit        emitter
+	lock        atomic.Pointer[inputLock] // nil: no agent is there, and nobody holds the input
+	lift        lift                      // of a person
 }
 
-// Act runs send, which sends one event of an agent, while the agent holds the input. It takes it if nobody has
-// it; else it returns control_held, and send is not run: never after the first key or button of a person.
-// The error of send is returned as it is. send must not call the session.
+// Act runs send, which sends one event of an agent, while the agent holds the input. It takes it if
+// nobody has it; else it returns control_held, and send is not run: never after the first key or
+// button of a person. The error of send is returned as it is. send must not call the session.
 func (i *Input) Act(send func() error) error {
 	for range maxTries {
-		h := i.here()
+		h := i.inputLock()
 		h.mu.Lock()
-		switch now := i.all.now(); {
+		switch now := i.sessions.now(); {
 		case h.held != nil && h.hold.Session == i.session && len(h.lifts) > 0:
 			h.mu.Unlock()
 			h.follow()
@@ -56,12 +56,12 @@ func (i *Input) claim() error {
 	ctx, cancel := message()
 	defer cancel()
 	changed := false
-	err := i.all.swap(ctx, i.at, func(c *Change) error {
+	err := i.sessions.swap(ctx, i.at, func(c *Change) error {
 		x := c.After.session(i.session)
-		if x == nil || !x.open(i.all.now()) {
+		if x == nil || !x.open(i.sessions.now()) {
 			return noSession(i.at, i.session)
 		}
-		err := claim(c.After, i.session, i.all.now())
+		err := claimInput(c.After, i.session, i.sessions.now())
 		changed = err == nil && c.After.Hold != c.Before.Hold
 		return err
 	})
@@ -77,37 +77,38 @@ func (i *Input) claim() error {
 	return nil
 }
 
-// MayLook returns control_held while a person holds the input, unless the configuration lets agents look
-// then.
+// MayLook returns control_held while a person holds the input, unless the configuration lets agents
+// look then.
 func (i *Input) MayLook() error {
-	h := i.here()
+	h := i.inputLock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.human && !i.shows && i.all.now().Before(h.hold.Until) {
+	if h.human && !i.agentsLook && i.sessions.now().Before(h.hold.Until) {
 		return h.held
 	}
 	return nil
 }
 
-// ChangedHands reports whether a person has had the input since it was called last: for the first answer
-// after it.
+// ChangedHands reports whether a person has had the input since it was called last: for the first
+// answer after it.
 func (i *Input) ChangedHands() bool {
-	h := i.here()
+	h := i.inputLock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.agent(i.session)
-	lost := a.lost
-	a.lost = h.human
+	lost := a.takenOver
+	a.takenOver = h.human
 	return lost
 }
 
-// Holder returns who holds the input, as this gateway knows it: HolderHuman, HolderAgent or HolderNone.
+// Holder returns who holds the input, as this gateway knows it: HolderHuman, HolderAgent or
+// HolderNone.
 func (i *Input) Holder() string {
-	h := i.here()
+	h := i.inputLock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.human && i.all.now().Before(h.hold.Until):
+	case h.human && i.sessions.now().Before(h.hold.Until):
 		return HolderHuman
 	case h.held != nil && !h.human:
 		return HolderAgent
@@ -116,49 +117,49 @@ func (i *Input) Holder() string {
 }
 
 // OnLost sets what releases an agent's pressed keys and buttons when another session takes the
-// input. It must not call the session. The first event of a person waits for it, and until taken is
-// closed: the workstation has taken all that the agent has sent.
-func (i *Input) OnLost(letGo func() (taken <-chan struct{})) {
-	h := i.here()
+// input. It must not call the session. The first event of a person waits for it, and until flushed
+// is closed: the workstation has read all that the agent has sent.
+func (i *Input) OnLost(release func() (taken <-chan struct{})) {
+	h := i.inputLock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.agent(i.session).letGo = letGo
+	h.agent(i.session).release = release
 }
 
 // Watched reports whether Press and Moves must be called for the person's input: an agent is at the
 // workstation. It costs one atomic load.
-func (i *Input) Watched() bool { return i.holder.Load() != nil }
+func (i *Input) Watched() bool { return i.lock.Load() != nil }
 
 // Press is called before a key or a button that a person has pressed is passed on: it takes the
 // input. When it returns, agents have released what they held and send nothing any more. By then
 // the workstation has their last events, which came on other connections. An agent at another
 // gateway has a second for that.
 func (i *Input) Press() {
-	h := i.holder.Load()
+	h := i.lock.Load()
 	if h == nil {
 		return
 	}
 	i.touch(h, true)
-	h.await()
+	h.awaitAgents()
 }
 
 // touch notes input of a person. A press takes the input; it and movement keep it.
-func (i *Input) touch(h *holder, press bool) (moves bool) {
-	now := i.all.now()
+func (i *Input) touch(h *inputLock, press bool) (moves bool) {
+	now := i.sessions.now()
 	h.mu.Lock()
 	h.input = now
 	moves = h.held == nil || h.human
-	take := press && !h.human || h.human && h.hold.Until.Sub(now) < i.stays/2
+	take := press && !h.human || h.human && h.hold.Until.Sub(now) < i.returnAfter/2
 	h.mu.Unlock()
 	if take {
-		i.take(h, now, now.Add(i.stays))
+		i.take(h, now, now.Add(i.returnAfter))
 	}
 	return moves
 }
 
-// take has a person hold the input until a time. If the store does not answer, or has lost the session, agents
-// of this gateway stop all the same.
-func (i *Input) take(h *holder, now, until time.Time) {
+// take has a person hold the input until a time. If the store does not answer, or has lost the
+// session, agents of this gateway stop all the same.
+func (i *Input) take(h *inputLock, now, until time.Time) {
 	ctx, cancel := message()
 	defer cancel()
 	changed, lost := false, false
@@ -167,16 +168,16 @@ func (i *Input) take(h *holder, now, until time.Time) {
 		if by := holding(w, now); by != nil && !by.Token.Issuer.Agent { // a person's input, whoever's of them
 			id = by.ID
 		}
-		changed = take(w, id, until, now)
+		changed = takeInput(w, id, until, now)
 		lost = holdOf(w).Session != id && w.session(i.session) == nil
 	}
-	if i.all.apply(ctx, i.at, rule) == nil && !lost {
+	if i.sessions.apply(ctx, i.at, rule) == nil && !lost {
 		if changed {
 			i.changed(HolderHuman)
 		}
 		return
 	}
-	x := i.all.get(i.at, i.session)
+	x := i.sessions.get(i.at, i.session)
 	if x == nil {
 		return
 	}
@@ -187,46 +188,46 @@ func (i *Input) take(h *holder, now, until time.Time) {
 	h.mu.Lock()
 	h.set(i.at, Hold{Number: h.hold.Number + 1, Session: i.session, Since: now, Until: until}, &r)
 	h.mu.Unlock()
-	i.all.again(func(ctx context.Context) error { return i.all.apply(ctx, i.at, rule) })
+	i.sessions.queueRetry(func(ctx context.Context) error { return i.sessions.apply(ctx, i.at, rule) })
 }
 
-// Moves reports whether a movement of a person's pointer is passed on: it is not while an agent holds the
-// input, as two pointers would fight.
+// Moves reports whether a movement of a person's pointer is passed on: it is not while an agent
+// holds the input, as two pointers would fight.
 func (i *Input) Moves() bool {
-	h := i.holder.Load()
+	h := i.lock.Load()
 	if h == nil {
 		return true
 	}
 	return i.touch(h, false)
 }
 
-// here returns what the gateway knows of the holder.
-func (i *Input) here() *holder {
-	if h := i.holder.Load(); h != nil {
+// inputLock returns the lock of the workstation's input.
+func (i *Input) inputLock() *inputLock {
+	if h := i.lock.Load(); h != nil {
 		return h
 	}
-	return i.all.holder(i.at)
+	return i.sessions.inputLock(i.at)
 }
 
-// watch has a person's hold end after a time without input; h is locked.
-func (i *Input) watch(h *holder) {
-	if h.back == nil && h.human && h.hold.Session == i.session {
-		h.input = i.all.now()
-		h.back = time.AfterFunc(i.stays/2, func() { i.look(h) })
+// watch ends a person's hold after a time without input; h is locked.
+func (i *Input) watch(h *inputLock) {
+	if h.returnTimer == nil && h.human && h.hold.Session == i.session {
+		h.input = i.sessions.now()
+		h.returnTimer = time.AfterFunc(i.returnAfter/2, func() { i.look(h) })
 	}
 }
 
-// look keeps a person's hold for which there was input, and ends another in time.
-func (i *Input) look(h *holder) {
+// look makes a person's hold longer if there was input, and ends it if there was none.
+func (i *Input) look(h *inputLock) {
 	h.mu.Lock()
-	now, end := i.all.now(), h.input.Add(i.stays)
+	now, end := i.sessions.now(), h.input.Add(i.returnAfter)
 	if h.hold.Until.After(end) { // another gateway has seen later input
 		end = h.hold.Until
 	}
-	ours := h.back != nil && h.human && h.hold.Session == i.session
+	ours := h.returnTimer != nil && h.human && h.hold.Session == i.session
 	keep, over := ours && end.After(h.hold.Until), ours && !now.Before(end)
 	if ours && !over {
-		h.back.Reset(min(end.Sub(now), i.stays/2))
+		h.returnTimer.Reset(min(end.Sub(now), i.returnAfter/2))
 	}
 	h.mu.Unlock()
 	if keep && !over {
@@ -238,8 +239,8 @@ func (i *Input) look(h *holder) {
 	ctx, cancel := message()
 	defer cancel()
 	changed := false
-	if i.all.apply(ctx, i.at, func(w *Workstation) {
-		changed = holding(w, i.all.now()) == nil && giveBack(w, i.session, now)
+	if i.sessions.apply(ctx, i.at, func(w *Workstation) {
+		changed = holding(w, i.sessions.now()) == nil && releaseInput(w, i.session, now)
 	}) == nil && changed {
 		i.changed(HolderNone) // without an answer of the store it ends there by its time
 	}
@@ -247,7 +248,7 @@ func (i *Input) look(h *holder) {
 
 // holds reports whether the session has the input.
 func (i *Input) holds() bool {
-	h := i.holder.Load()
+	h := i.lock.Load()
 	if h == nil {
 		return false
 	}

@@ -59,7 +59,10 @@ func (p *Pass) Join(viewer netip.AddrPort, security string) (*Session, error) {
 		ID: id, Workstation: p.Workstation, sessions: s, emit: p.service.emit, ended: make(chan struct{}),
 	}
 	policy := &p.service.config.policy
-	x.Input = &Input{session: id, at: p.Workstation, stays: policy.ReturnAfter, shows: policy.ScreenshotsDuringHold, all: s, emit: p.service.emit}
+	x.Input = &Input{
+		session: id, at: p.Workstation, returnAfter: policy.ReturnAfter, agentsLook: policy.ScreenshotsDuringHold,
+		sessions: s, emit: p.service.emit,
+	}
 	record := SessionRecord{
 		ID: id, Token: p.token, Node: s.store.Node(), Security: security, Shared: p.Shared, Rules: p.Rules,
 		Viewer:    netip.AddrPortFrom(viewer.Addr().Unmap(), viewer.Port()),

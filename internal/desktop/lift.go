@@ -7,23 +7,23 @@ import (
 
 // lift has what a person holds down come up.
 type lift struct {
-	letGo atomic.Pointer[func() (any bool)] // nil: it holds nothing
-	done  chan struct{}                     // closed when an agent may follow; nil: it never ran. The holder guards it
+	release atomic.Pointer[func() (any bool)] // nil: it holds nothing
+	done    chan struct{}                     // closed when an agent may follow; nil: it never ran. the lock guards it
 }
 
-// OnReturned has letGo called, in a goroutine of its own, when an agent may act where a person could: it releases
-// the keys and buttons that the person holds down, unless a person has the input again, and reports whether
-// there were any. The agent's first event waits for it.
-func (i *Input) OnReturned(letGo func() (any bool)) { i.lift.letGo.Store(&letGo) }
+// OnReturned has release called, in a goroutine of its own, when an agent may act where a person
+// could: it releases the keys and buttons that the person holds down, unless a person has the input
+// again, and reports whether there were any. The agent's first event waits for it.
+func (i *Input) OnReturned(release func() (any bool)) { i.lift.release.Store(&release) }
 
-// lift begins the lifts of persons; h is locked. One whose workstation takes nothing is under way for long: it
-// is not begun again.
-func (h *holder) lift(here []*Session) {
+// lift begins the lifts of persons; h is locked. One whose workstation takes nothing is under way
+// for long: it is not begun again.
+func (h *inputLock) lift(here []*Session) {
 	h.lifts = nil
 	for _, x := range here {
 		l := &x.Input.lift
-		letGo := l.letGo.Load()
-		if letGo == nil {
+		release := l.release.Load()
+		if release == nil {
 			continue
 		}
 		h.lifts = append(h.lifts, l)
@@ -38,16 +38,16 @@ func (h *holder) lift(here []*Session) {
 		l.done = done
 		go func() {
 			defer close(done)
-			if (*letGo)() {
-				time.Sleep(apart)
+			if (*release)() {
+				time.Sleep(releaseGap)
 			}
 		}()
 	}
 }
 
-// follow waits for lifts before an agent acts, heardWithin at most. The workstation gets the agent's events by
-// another connection.
-func (h *holder) follow() {
+// follow waits for lifts before an agent acts, acknowledgeWithin at most. The workstation gets the
+// agent's events by another connection.
+func (h *inputLock) follow() {
 	h.mu.Lock()
 	var lifted []<-chan struct{}
 	for _, l := range h.lifts {
@@ -55,7 +55,7 @@ func (h *holder) follow() {
 	}
 	h.lifts = nil
 	h.mu.Unlock()
-	within(heardWithin, lifted...)
+	within(acknowledgeWithin, lifted...)
 }
 
 // within waits until all are closed, for a time at most.

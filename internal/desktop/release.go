@@ -131,7 +131,7 @@ func (g *Registry) tell(id ID, generation int64, key string) (elsewhere int) {
 	ctx, cancel := message()
 	defer cancel()
 	if release(ctx) != nil {
-		s.sessions.again(func(ctx context.Context) error {
+		s.sessions.queueRetry(func(ctx context.Context) error {
 			if generation == 0 && !s.records.unstored(id) {
 				return nil // it was stored meanwhile, or taken back
 			}

@@ -16,7 +16,7 @@ func (s *State) RevokeAt(tenant, key string, end time.Time) {
 	ctx, cancel := message()
 	defer cancel()
 	if revoke(ctx) != nil {
-		s.sessions.again(revoke)
+		s.sessions.queueRetry(revoke)
 	}
 }
 

@@ -79,7 +79,7 @@ func (w *Workstation) join(x *SessionRecord, terms *Terms, now time.Time) (most 
 	x.Started, x.Until, x.Token = now, until, t
 	w.Sessions = append(w.Sessions, x)
 	if t.Issuer.Agent {
-		turn(w, now, func(*Hold) {}) // the others hear that it is there
+		changeHold(w, now, func(*Hold) {}) // the others hear that it is there
 	}
 	w.Sweep(now)
 	if t.Once {

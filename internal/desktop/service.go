@@ -123,7 +123,7 @@ func (w *Service) EndSession(tenant, name, sid, key string) error {
 		return errNoStore(err)
 	case err != nil:
 		here.end(ReasonEnded, key, s.now())
-		s.again(func(ctx context.Context) error {
+		s.queueRetry(func(ctx context.Context) error {
 			return s.apply(ctx, id, func(at *Workstation) { at.retire(at.Token(here.token().Hash), RefusedRevoked) })
 		})
 	}

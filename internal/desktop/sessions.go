@@ -31,14 +31,14 @@ type sessions struct {
 	now   func() time.Time
 	turns [turnstiles]chan struct{} // changes of one workstation in this gateway wait for each other
 
-	mu      sync.Mutex // guards the following
-	byID    map[ID]map[string]*Session
-	holders map[ID]*holder // of workstations with sessions here, and an agent
-	retries []func(ctx context.Context) error
+	mu         sync.Mutex // guards the following
+	byID       map[ID]map[string]*Session
+	inputLocks map[ID]*inputLock // of workstations with sessions here, and an agent
+	retries    []func(ctx context.Context) error
 }
 
 func newSessions(store Store, now func() time.Time) *sessions {
-	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session), holders: make(map[ID]*holder)}
+	s := &sessions{store: store, now: now, byID: make(map[ID]map[string]*Session), inputLocks: make(map[ID]*inputLock)}
 	for i := range s.turns {
 		s.turns[i] = make(chan struct{}, 1)
 	}
@@ -79,7 +79,7 @@ func (s *sessions) settled(c *Change, err error) error {
 	if err == nil {
 		s.settleEnds(c.After)
 		if c.After.Hold != nil {
-			s.settleHold(c.After, !c.nothing())
+			s.applyHold(c.After, !c.nothing())
 		}
 	}
 	return err
@@ -175,10 +175,10 @@ func (s *sessions) add(x *Session) {
 
 func (s *sessions) remove(x *Session) {
 	s.mu.Lock()
-	at, h := s.byID[x.Workstation], s.holders[x.Workstation]
+	at, h := s.byID[x.Workstation], s.inputLocks[x.Workstation]
 	if delete(at, x.ID); len(at) == 0 {
 		delete(s.byID, x.Workstation)
-		delete(s.holders, x.Workstation)
+		delete(s.inputLocks, x.Workstation)
 	}
 	s.mu.Unlock()
 	if h != nil {
@@ -250,8 +250,8 @@ func (s *sessions) leaveStored(ctx context.Context, node string, at ID, ids ...s
 	})
 }
 
-// again queues a change that the store did not take, for the next beat. Beyond a bound the oldest is lost.
-func (s *sessions) again(f func(ctx context.Context) error) {
+// queueRetry queues a change that the store did not take, for the next beat. Beyond a bound the oldest is lost.
+func (s *sessions) queueRetry(f func(ctx context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.retries) == maxRetries {
@@ -269,7 +269,7 @@ func (s *sessions) retry(ctx context.Context) error {
 	for i, f := range todo {
 		if err := f(ctx); err != nil {
 			for _, f := range todo[i:] {
-				s.again(f)
+				s.queueRetry(f)
 			}
 			return err
 		}
@@ -283,6 +283,6 @@ func (s *sessions) reopen(ctx context.Context, id ID) {
 		return s.apply(ctx, id, func(w *Workstation) { w.Shut = false })
 	}
 	if reopen(ctx) != nil {
-		s.again(reopen)
+		s.queueRetry(reopen)
 	}
 }

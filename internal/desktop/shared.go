@@ -32,9 +32,9 @@ func (h *Shared) Changed(ctx context.Context, ids ...ID) ([]*Workstation, error)
 	for _, w := range known {
 		h.sessions.settleEnds(w)
 		if w.Hold != nil {
-			h.sessions.settleHold(w, false)
+			h.sessions.applyHold(w, false)
 		}
-		h.sessions.answer(w)
+		h.sessions.acknowledgeHold(w)
 	}
 	return known, err
 }

@@ -14,7 +14,7 @@ func (p *Pass) Watch(refused func(why *Refusal)) (stop func(), err error) {
 	state := p.service.state
 	x := &Session{ID: id, Workstation: p.Workstation, sessions: state.sessions, kind: waiting, ended: make(chan struct{})}
 	x.record = SessionRecord{ID: id, Token: p.token, Rules: p.Rules}
-	x.Input = &Input{session: id, at: p.Workstation, all: state.sessions}
+	x.Input = &Input{session: id, at: p.Workstation, sessions: state.sessions}
 	unwatch := x.OnEnd(func() { refused(NewRefusal(endedMeanwhile(x.Why()))) })
 	state.sessions.add(x)
 	stop = func() {

@@ -48,7 +48,7 @@ var wide = []row{
 	{"internal/desktop/postgres: wide comments", 1},
 	{"internal/desktop/valkey: wide comments", 28},
 	{"internal/desktop: wide code", 25},
-	{"internal/desktop: wide comments", 139},
+	{"internal/desktop: wide comments", 111},
 	{"internal/failover: wide comments", 17},
 	{"internal/form: wide comments", 9},
 	{"internal/framebuffer: wide comments", 37},

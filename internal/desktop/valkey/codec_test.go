@@ -46,7 +46,7 @@ func TestAHoldHasTheTimesOfItsReader(t *testing.T) {
 	}
 	id := desktop.ID{Tenant: "default", Name: "desk1"}
 	hold := &desktop.Hold{
-		Number: 3, Session: "vnc-1", Since: now, Until: now.Add(time.Minute), Unheard: []string{"vnc-2"},
+		Number: 3, Session: "vnc-1", Since: now, Until: now.Add(time.Minute), Unacknowledged: []string{"vnc-2"},
 		Requests: []desktop.HelpRequest{{Key: "bot", Note: "a code", At: now}},
 	}
 	commands, err := at(0).commands(&desktop.Change{Before: &desktop.Workstation{ID: id}, After: &desktop.Workstation{ID: id, Hold: hold}}, "key")
