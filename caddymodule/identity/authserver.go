@@ -34,6 +34,10 @@ type AuthorizationServer struct {
 	// metadata documents, and of the https addresses to which browsers return. Default: all.
 	ClientHosts []string `json:"client_hosts,omitempty"`
 
+	// NoClientDocuments says that the gateway does not fetch what programs publish of themselves,
+	// because it cannot reach the internet. They register then. Default: false.
+	NoClientDocuments bool `json:"no_client_documents,omitempty"`
+
 	// ManagedSettings are files with settings of Claude Code, by the role whose people get them.
 	// They can run commands on the machines of these people. Default: none.
 	ManagedSettings map[string]string `json:"managed_settings,omitempty"`
@@ -50,6 +54,7 @@ type AuthorizationServer struct {
 //		refresh_life DURATION
 //		client NAME URL…             # any number
 //		client_hosts HOST…
+//		no_client_documents
 //		managed_settings ROLE FILE   # any number
 //		telemetry URL
 //	}
@@ -58,12 +63,13 @@ func (o *AuthorizationServer) read(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return caddykit.Options{
-		"token_life":       caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
-		"refresh_life":     caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
-		"client":           {Many: true, Read: o.readClient},
-		"client_hosts":     caddykit.Words(&o.ClientHosts),
-		"managed_settings": {Many: true, Read: o.readManaged},
-		"telemetry":        caddykit.Word(&o.Telemetry),
+		"token_life":          caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
+		"refresh_life":        caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
+		"client":              {Many: true, Read: o.readClient},
+		"client_hosts":        caddykit.Words(&o.ClientHosts),
+		"no_client_documents": caddykit.Flag(&o.NoClientDocuments),
+		"managed_settings":    {Many: true, Read: o.readManaged},
+		"telemetry":           caddykit.Word(&o.Telemetry),
 	}.Block(d)
 }
 
@@ -111,7 +117,7 @@ func (f *Feature) authorizationServer(encryption []string) (*programs.Config, er
 	}
 	c := programs.Settings{
 		Origin: f.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
-		Keys: encryption, Clients: o.Clients, ClientHosts: o.ClientHosts, Managed: map[string]*programs.Managed{},
+		Keys: encryption, Clients: o.Clients, ClientHosts: o.ClientHosts, NoDocuments: o.NoClientDocuments, Managed: map[string]*programs.Managed{},
 	}
 	for role, file := range o.ManagedSettings {
 		if !slices.ContainsFunc(f.Roles, func(r Role) bool { return r.Name == role }) {

@@ -104,6 +104,8 @@ type Config struct {
 	// ClientHosts are the hosts where other clients can be that are not on the person's machine.
 	// None: all.
 	ClientHosts []string
+	// NoDocuments says that no metadata document can be fetched: clients register then.
+	NoDocuments bool
 	// Documents fetches the metadata documents of clients. Default: from public addresses alone.
 	Documents *http.Client
 }

@@ -43,7 +43,7 @@ type clients struct {
 	configured map[string]client
 	hosts      []string
 	keys       *secretKeys
-	documents  *documents
+	documents  *documents // nil: none is fetched
 }
 
 // addresses is whom the bounds count.
@@ -53,7 +53,10 @@ type addresses struct {
 }
 
 func newClients(c *Config, keys *secretKeys) (*clients, error) {
-	all := &clients{configured: map[string]client{}, hosts: c.ClientHosts, keys: keys, documents: newDocuments(c.Documents)}
+	all := &clients{configured: map[string]client{}, hosts: c.ClientHosts, keys: keys}
+	if !c.NoDocuments {
+		all.documents = newDocuments(c.Documents)
+	}
 	for id, redirects := range c.Clients {
 		if id == "" || clean(id, maxClient) != id || strings.HasPrefix(id, clientPrefix) || strings.Contains(id, ":") || len(redirects) == 0 {
 			return nil, fmt.Errorf("client %q: want a name, and the addresses to which browsers return", id)
@@ -102,6 +105,8 @@ func (c *clients) find(ctx context.Context, id string, a addresses) (found clien
 		return found, nil
 	case id == "" || len(id) > maxClientID:
 		err = errors.New("the client_id is missing or too long")
+	case strings.HasPrefix(id, "https://") && c.documents == nil:
+		err = errors.New("the gateway fetches no metadata documents: the program has to register")
 	case strings.HasPrefix(id, "https://"):
 		found, err = c.documents.find(ctx, id, c.hosts, a)
 	default:

@@ -88,7 +88,7 @@ func (s *Server) ServeMetadata(w http.ResponseWriter, _ *http.Request) {
 		GatewayWire   int      `json:"gateway_protocol_version"` // of Claude Code's gateway protocol
 	}{
 		at, at + AuthorizePath, at + DevicePath, at + TokenPath, at + RevokePath, at + RegisterPath,
-		slices.Sorted(maps.Keys(grants)), []string{"code"}, []string{"query"}, []string{"S256"}, []string{"none"}, []string{"none"}, true, true, 1,
+		slices.Sorted(maps.Keys(grants)), []string{"code"}, []string{"query"}, []string{"S256"}, []string{"none"}, []string{"none"}, true, s.clients.documents != nil, 1,
 	})
 }
 

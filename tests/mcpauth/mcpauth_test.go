@@ -25,6 +25,12 @@ const options = `
 		mcp demo
 		mcp other
 	}
+	provider claude {
+		dialect anthropic
+		base_url PROVIDER/v1
+		api_key {env.PROVIDER_KEY}
+		models agent
+	}
 	mcp demo {
 		demo
 	}
@@ -41,6 +47,7 @@ const options = `
 	authorization_server {
 		token_life 10s
 		client conformance http://127.0.0.1/callback
+		no_client_documents
 	}`
 
 // gateway is one where a person signs in.
@@ -107,6 +114,10 @@ func TestThePythonSDK(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, g.run(t, t.TempDir(), peer(t, "MCP_PYTHON"), script))
+}
+
+func TestTheGoSDK(t *testing.T) {
+	want(t, start(t).run(t, t.TempDir(), peer(t, "MCP_GO")))
 }
 
 func TestTheTypeScriptSDKs(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
 // person is somebody at a browser, who agrees to what a client asks for. Clients open a page by a
@@ -27,8 +29,8 @@ func startPerson(t *testing.T, origin string) *person {
 	p := &person{origin: origin}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		back, err := p.agree(r.FormValue("url"))
-		if err == nil && r.FormValue("open") != "" {
-			_, err = read(http.DefaultClient, http.MethodGet, back, nil, "")
+		if err == nil && r.FormValue("open") != "" { // a client may not listen yet: a person is slower
+			harness.Eventually(func() bool { _, err = read(http.DefaultClient, http.MethodGet, back, nil, ""); return err == nil })
 		}
 		if err != nil {
 			t.Errorf("the person at the browser: %v", err)

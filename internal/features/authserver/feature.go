@@ -24,9 +24,10 @@ type Settings struct {
 	TokenLife, RefreshLife time.Duration
 	// Client returns the address of who asks.
 	Client func(*http.Request) string
-	// Clients and ClientHosts are those of [authserver.Config].
+	// Clients, ClientHosts and NoDocuments are those of [authserver.Config].
 	Clients     map[string][]string
 	ClientHosts []string
+	NoDocuments bool
 	// Managed are the managed settings of Claude Code, by the role. None: nil.
 	Managed map[string]*Managed
 	// Collector takes what Claude Code sends of itself. Nil: nobody does.
@@ -44,7 +45,7 @@ type Config struct {
 func NewConfig(s Settings) (*Config, error) {
 	server, err := authserver.New(authserver.Config{
 		Origin: s.Origin, Keys: s.Keys, TokenLife: s.TokenLife, RefreshLife: s.RefreshLife, Client: s.Client,
-		Scopes: forPrograms.Names(), Clients: s.Clients, ClientHosts: s.ClientHosts,
+		Scopes: forPrograms.Names(), Clients: s.Clients, ClientHosts: s.ClientHosts, NoDocuments: s.NoDocuments,
 	})
 	return &Config{server, s.Managed, s.Collector}, err
 }
