@@ -64,7 +64,7 @@ func (h *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	if err := h.gateway.Ready(r.Context()); err != nil {
 		return refuse(h.gateway, w, r, a, apierror.From(err))
 	}
-	caller, err := authenticate(h.gateway, r, a)
+	caller, err := authenticate(h.gateway, r, a, "")
 	if err != nil {
 		newRequest(h.gateway, w, r, a).unauthenticated(authRoute, err)
 		return nil

@@ -17,20 +17,52 @@ import (
 type callerKey struct{}
 
 // authenticated returns the caller that gatehouse_auth has found, or whose key the request has.
-func authenticated(g Gateway, r *http.Request, a api.API) (request.Caller, error) {
+func authenticated(g Gateway, r *http.Request, a api.API, resource string) (request.Caller, error) {
 	if c, ok := r.Context().Value(callerKey{}).(request.Caller); ok {
 		return c, nil
 	}
-	return authenticate(g, r, a)
+	return authenticate(g, r, a, resource)
 }
 
 // authenticate returns the caller whose key the request has.
-func authenticate(g Gateway, r *http.Request, a api.API) (request.Caller, error) {
+func authenticate(g Gateway, r *http.Request, a api.API, resource string) (request.Caller, error) {
 	key, err := credential(r, a)
 	if err != nil {
 		return request.Caller{}, err
 	}
-	return g.Authenticate(key)
+	return g.Authenticate(key, resource)
+}
+
+// resourceOf returns the path to which a secret can be bound, where {id} is a name: that of an MCP
+// server. It is "" elsewhere.
+func resourceOf(a api.API, name string) string {
+	if a == api.API(api.MCP{}) && name != "" {
+		return api.MCPPrefix + name
+	}
+	return ""
+}
+
+// Challenger is a part of a gateway that says to a client which is refused at a resource where its
+// person can sign in, see [Offered].
+type Challenger interface {
+	// Challenge returns the WWW-Authenticate of an answer with the status, "" for none.
+	Challenge(resource string, status int) string
+}
+
+// challenge returns the WWW-Authenticate of a refusal, "" for none.
+func (x *Request) challenge(e *apierror.Error) string {
+	if e.Code != apierror.InvalidAPIKey && e.Code != apierror.InsufficientScope {
+		return ""
+	}
+	if at, ok := Offered[Challenger](x.Gateway); ok {
+		if challenge := at.Challenge(resourceOf(x.API, x.Name), e.HTTPStatus()); challenge != "" {
+			return challenge
+		}
+	}
+	if e.Code == apierror.InvalidAPIKey {
+		return `Bearer realm="gatehouse"`
+	}
+	return ""
 }
 
 const apiKeyHeader = "X-Api-Key"

@@ -14,7 +14,7 @@ import (
 func TestWhatAPageReadsLeavesNoRowAndNoLine(t *testing.T) {
 	core, log := observer.New(zapcore.InfoLevel)
 	g := startGateway(t, setup{Logger: zap.New(core)})
-	caller, err := g.Authenticate(secretOf("full"))
+	caller, err := g.Authenticate(secretOf("full"), "")
 	must(t, err)
 	ask := func(method, path string) int {
 		w := httptest.NewRecorder()

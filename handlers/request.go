@@ -36,8 +36,9 @@ type Request struct {
 type Gateway interface {
 	// Ready waits until the gateway has started.
 	Ready(ctx context.Context) error
-	// Authenticate finds the caller who holds the secret of a key.
-	Authenticate(secret string) (request.Caller, error)
+	// Authenticate finds the caller who holds the secret of a key. Resource is the path of the
+	// request if secrets can be bound to it, else "".
+	Authenticate(secret, resource string) (request.Caller, error)
 	// IsKey reports whether text is the secret of a key, valid or not.
 	IsKey(text string) bool
 	// Requests are what model calls use.
@@ -87,7 +88,7 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 		return nil
 	}
 	route := routeName(m.api, e)
-	caller, err := authenticated(g, r, m.api)
+	caller, err := authenticated(g, r, m.api, resourceOf(m.api, m.name))
 	if err != nil { // 401
 		x.unauthenticated(route, err)
 		return nil

@@ -38,8 +38,8 @@ func (x *Request) writeError(e *apierror.Error) {
 		request.PrepareRefusal(&x.Gateway.Requests().Deps.Deps, x.Writer, x.HTTP)
 	}
 	h := x.Writer.Header()
-	if e.Code == apierror.InvalidAPIKey {
-		h.Set("WWW-Authenticate", `Bearer realm="gatehouse"`)
+	if challenge := x.challenge(e); challenge != "" {
+		h.Set("WWW-Authenticate", challenge)
 	}
 	if e.Code == apierror.UpgradeRequired { // both fields are required: RFC 9110, 15.5.22 and 7.8
 		h.Set("Upgrade", "HTTP/1.1")

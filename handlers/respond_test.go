@@ -145,7 +145,7 @@ func TestARequestEndsBeforeItsAnswerIsWritten(t *testing.T) {
 		w := &notedAnswer{ResponseWriter: newAnswer()}
 		r := newTestRequest("GET", "/v1/models", "full", "")
 		w.x = newRequest(g, w, r, apiOf(t, "openai"))
-		caller, err := authenticated(g, r, w.x.API)
+		caller, err := authenticated(g, r, w.x.API, "")
 		must(t, err)
 		must(t, w.x.begin(caller, request.Route{Name: "GET /v1/models"}))
 		must(t, answer(w.x))

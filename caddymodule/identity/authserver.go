@@ -26,6 +26,18 @@ type AuthorizationServer struct {
 	// RefreshLife is how long somebody stays signed in, at most 720h. Default: 720h.
 	RefreshLife caddy.Duration `json:"refresh_life,omitempty"`
 
+	// Clients are programs that need not register: the addresses to which browsers return, by the
+	// client_id. They can have schemes of their own, such as cursor. Default: none.
+	Clients map[string][]string `json:"clients,omitempty"`
+
+	// ClientHosts are the hosts of other programs that are not on the person's machine: of their
+	// metadata documents, and of the https addresses to which browsers return. Default: all.
+	ClientHosts []string `json:"client_hosts,omitempty"`
+
+	// NoClientDocuments says that the gateway does not fetch what programs publish of themselves,
+	// because it cannot reach the internet. They register then. Default: false.
+	NoClientDocuments bool `json:"no_client_documents,omitempty"`
+
 	// ManagedSettings are files with settings of Claude Code, by the role whose people get them.
 	// They can run commands on the machines of these people. Default: none.
 	ManagedSettings map[string]string `json:"managed_settings,omitempty"`
@@ -40,6 +52,9 @@ type AuthorizationServer struct {
 //	authorization_server {
 //		token_life DURATION
 //		refresh_life DURATION
+//		client NAME URL…             # any number
+//		client_hosts HOST…
+//		no_client_documents
 //		managed_settings ROLE FILE   # any number
 //		telemetry URL
 //	}
@@ -48,11 +63,29 @@ func (o *AuthorizationServer) read(d *caddyfile.Dispenser) error {
 		return d.ArgErr()
 	}
 	return caddykit.Options{
-		"token_life":       caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
-		"refresh_life":     caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
-		"managed_settings": {Many: true, Read: o.readManaged},
-		"telemetry":        caddykit.Word(&o.Telemetry),
+		"token_life":          caddykit.Value(&o.TokenLife, caddykit.ParseDuration),
+		"refresh_life":        caddykit.Value(&o.RefreshLife, caddykit.ParseDuration),
+		"client":              {Many: true, Read: o.readClient},
+		"client_hosts":        caddykit.Words(&o.ClientHosts),
+		"no_client_documents": caddykit.Flag(&o.NoClientDocuments),
+		"managed_settings":    {Many: true, Read: o.readManaged},
+		"telemetry":           caddykit.Word(&o.Telemetry),
 	}.Block(d)
+}
+
+func (o *AuthorizationServer) readClient(d *caddyfile.Dispenser) error {
+	args := d.RemainingArgs()
+	if len(args) < 2 {
+		return d.ArgErr()
+	}
+	if _, twice := o.Clients[args[0]]; twice {
+		return d.Errf("client %s is configured twice", args[0])
+	}
+	if o.Clients == nil {
+		o.Clients = map[string][]string{}
+	}
+	o.Clients[args[0]] = args[1:]
+	return nil
 }
 
 func (o *AuthorizationServer) readManaged(d *caddyfile.Dispenser) error {
@@ -84,7 +117,7 @@ func (f *Feature) authorizationServer(encryption []string) (*programs.Config, er
 	}
 	c := programs.Settings{
 		Origin: f.Origin, TokenLife: time.Duration(o.TokenLife), RefreshLife: time.Duration(o.RefreshLife), Client: caddykit.Client,
-		Keys: encryption, Managed: map[string]*programs.Managed{},
+		Keys: encryption, Clients: o.Clients, ClientHosts: o.ClientHosts, NoDocuments: o.NoClientDocuments, Managed: map[string]*programs.Managed{},
 	}
 	for role, file := range o.ManagedSettings {
 		if !slices.ContainsFunc(f.Roles, func(r Role) bool { return r.Name == role }) {

@@ -16,9 +16,13 @@ const name = "oauth"
 
 var (
 	metadataEndpoint = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Server.ServeMetadata })
+	resourceEndpoint = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Server.ServeResource })
+	registerEndpoint = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeRegister })
 	deviceEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeDevice })
 	tokenEndpoint    = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeToken })
 	revokeEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Server.ServeRevoke })
+	askEndpoint      = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Pages.ServeAuthorize })
+	answerEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Pages.ServeAuthorize })
 	pageEndpoint     = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Pages.ServePage })
 	decideEndpoint   = open(http.MethodPost, func(s *programs.SignIns) serve { return s.Pages.ServePage })
 	styleEndpoint    = open(http.MethodGet, func(s *programs.SignIns) serve { return s.Pages.ServeStyle })
@@ -34,6 +38,10 @@ var (
 func init() {
 	handlers.Register(
 		handlers.Route{Path: authserver.MetadataPath, API: api.OpenAI{}, Operation: metadataEndpoint},
+		handlers.Route{Path: authserver.ResourcePath + authserver.MCPPath + "{id}", API: api.OpenAI{}, Operation: resourceEndpoint},
+		handlers.Route{Path: authserver.RegisterPath, API: api.OpenAI{}, Operation: registerEndpoint},
+		handlers.Route{Path: authserver.AuthorizePath, API: api.OpenAI{}, Operation: askEndpoint},
+		handlers.Route{Path: authserver.AuthorizePath, API: api.OpenAI{}, Operation: answerEndpoint},
 		handlers.Route{Path: authserver.DevicePath, API: api.OpenAI{}, Operation: deviceEndpoint},
 		handlers.Route{Path: authserver.TokenPath, API: api.OpenAI{}, Operation: tokenEndpoint},
 		handlers.Route{Path: authserver.RevokePath, API: api.OpenAI{}, Operation: revokeEndpoint},

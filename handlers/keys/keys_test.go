@@ -130,7 +130,7 @@ func TestAKeyIsNotChangedIfItsBalancesCannotBeRead(t *testing.T) {
 	if after := madeBy(g).List(t.Context(), of, runtimekeys.Query{})[0]; after != before {
 		t.Errorf("the key was changed: %+v", after.Record)
 	}
-	if _, err := g.Authenticate(secret); err != nil {
+	if _, err := g.Authenticate(secret, ""); err != nil {
 		t.Error(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	}
 	key, secret, err := made.Create(t.Context(), by, "default", edit, "")
 	handlerstest.Must(t, err)
-	caller, err := g.Authenticate(secret)
+	caller, err := g.Authenticate(secret, "")
 	handlerstest.Must(t, err)
 	handlerstest.Must(t, vnc.StillMayConnect(&caller))
 	_, secret, err = made.Rotate(t.Context(), by, key.Hash(), 0)
@@ -170,7 +170,7 @@ func TestAReplacedSecretOpensNoDesktop(t *testing.T) {
 	if err := vnc.StillMayConnect(&caller); err == nil {
 		t.Error("the replaced secret may still connect")
 	}
-	caller, err = g.Authenticate(secret)
+	caller, err = g.Authenticate(secret, "")
 	handlerstest.Must(t, err)
 	handlerstest.Must(t, vnc.StillMayConnect(&caller))
 }

@@ -187,7 +187,7 @@ func TestAttacks(t *testing.T) {
 			b.approve(user, ann, "upstream-0")
 			answers := make(chan answer, 8)
 			for range cap(answers) {
-				go func() { b.state.bounds.forget(idOf(kindDevice, user)); answers <- b.poll(device) }()
+				go func() { b.state.bounds.forget(idOf(kindAttempt, user)); answers <- b.poll(device) }()
 			}
 			good := 0
 			for range cap(answers) {

@@ -96,6 +96,18 @@ type Config struct {
 	TokenLife, RefreshLife time.Duration
 	// Client returns the address of who asks. Default: that of the connection.
 	Client func(*http.Request) string
+
+	// Scopes are the rights that programs can be given. Those of a resource have ResourceScope.
+	Scopes []string
+	// Clients are those that need not register: the addresses to which browsers return, by the ID.
+	Clients map[string][]string
+	// ClientHosts are the hosts where other clients can be that are not on the person's machine.
+	// None: all.
+	ClientHosts []string
+	// NoDocuments says that no metadata document can be fetched: clients register then.
+	NoDocuments bool
+	// Documents fetches the metadata documents of clients. Default: from public addresses alone.
+	Documents *http.Client
 }
 
 // MinKey is the shortest key, in bytes. 32 random bytes have 43 characters in base64.

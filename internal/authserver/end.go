@@ -63,8 +63,7 @@ func (s *State) endIf(ctx context.Context, id ID, may func(*SignIn) error) (ende
 			return Record{}, err
 		}
 		ended = !in.Ended
-		in.Ended, in.Access, in.Refresh, in.Used, in.Upstream = true, nil, nil, nil, nil
-		return in.record(s.now())
+		return in.over().record(s.now())
 	})
 	if errors.Is(err, ErrGone) {
 		return false, nil
@@ -127,18 +126,4 @@ func makeRoom(ctx context.Context, s *State, hash string) {
 		_, _ = s.endOne(ctx, all[oldest].ID) // else there is one more
 		all = append(all[:oldest], all[oldest+1:]...)
 	}
-}
-
-// stepDevice changes a device that waits.
-func (s *State) stepDevice(ctx context.Context, id ID, edit func(*device) error) error {
-	return s.change(ctx, id, func(r *Record) (Record, error) {
-		d, err := deviceOf(r, s.now())
-		if err == nil {
-			err = edit(&d)
-		}
-		if err != nil {
-			return Record{}, err
-		}
-		return d.record(id)
-	})
 }

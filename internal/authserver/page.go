@@ -44,17 +44,24 @@ type page struct {
 	Wrong string
 	// Confirm asks about a client that waits.
 	Confirm *confirm
-	// Go is where the browser goes by itself, to the identity provider.
-	Go template.URL
+	// Go is where the browser goes by itself, Back where it does if the person wants.
+	Go, Back template.URL
 
-	status      int
-	Style, Form string
+	status              int
+	Style, Form, Answer string
 }
 
 // confirm is what a page shows of a client that waits.
 type confirm struct {
 	Code, Client, Address, Age string
 	Choices                    []string // the identity providers
+
+	// Request is the query of an authorization request, "" for a client with a code. Says is what
+	// the client calls itself, Site where its metadata are, and To the site where the browser goes
+	// back to.
+	Request, Says, Site, To string
+	// Server is that of the tools which it wants to use, or Rights are what it wants.
+	Server, Rights string
 }
 
 // clientNames are those of clients that are known: what others call themselves is not shown, for it
@@ -69,7 +76,7 @@ func (p *Pages) ServeStyle(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Pages) show(w http.ResponseWriter, shown page) {
-	shown.Style, shown.Form = StylePath, PagePath
+	shown.Style, shown.Form, shown.Answer = StylePath, PagePath, AuthorizePath
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, shown); err != nil {
 		p.of.logger.Error("a page of the sign-in failed", zap.Error(err))
@@ -101,14 +108,10 @@ func (p *Pages) ServePage(w http.ResponseWriter, r *http.Request) {
 		p.ask(w, r, q)
 		return
 	}
-	form, err := readForm(r)
+	form, refused := p.sent(r)
 	switch {
-	case p.of.csrf.Check(r) != nil, r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "":
-		p.show(w, says(http.StatusForbidden, "Not allowed",
-			"Another site, or a program, has sent this request. Open the address that your program shows, and use the buttons there."))
-	case err != nil:
-		p.show(w, says(http.StatusBadRequest, "Not possible",
-			"The form did not arrive as this page has made it. Open the address again that your program shows."))
+	case refused != nil:
+		p.show(w, *refused)
 	case form.Get("do") == "":
 		p.ask(w, r, form)
 	default:
@@ -149,7 +152,7 @@ func ageOf(d time.Duration) string {
 }
 
 // waiting returns the client that waits with a code. Refused is the page without one.
-func (p *Pages) waiting(ctx context.Context, from netip.Addr, text string) (d device, id ID, refused *page) {
+func (p *Pages) waiting(ctx context.Context, from netip.Addr, text string) (d attempt, id ID, refused *page) {
 	now := p.of.state.now()
 	if p.of.state.bounds.guesses.full(from, now) {
 		full := says(http.StatusTooManyRequests, "Too many codes", "Too many codes that are not right came from your address. Try again in ten minutes.")
@@ -158,14 +161,14 @@ func (p *Pages) waiting(ctx context.Context, from netip.Addr, text string) (d de
 	code, ok := userCode(text)
 	err := ErrGone
 	if ok {
-		id = idOf(kindDevice, code)
+		id = idOf(kindAttempt, code)
 		var row *Record
 		if row, err = p.of.state.get(ctx, id); err == nil {
-			d, err = deviceOf(row, now)
+			d, err = attemptOf(row, now)
 		}
 	}
 	switch {
-	case err == nil && d.Step == waits:
+	case err == nil && d.Step == waits && d.Back == nil:
 		return d, id, nil
 	case err == nil || errors.Is(err, ErrGone):
 		p.of.state.bounds.guesses.count(from, now)
@@ -196,7 +199,7 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) 
 		return
 	}
 	if form.Get("do") == "refuse" {
-		err := p.of.state.stepDevice(r.Context(), id, func(d *device) error { d.Step = denied; return nil })
+		err := p.of.state.step(r.Context(), id, func(a *attempt) error { a.Step = denied; return nil })
 		if err != nil && !errors.Is(err, ErrGone) {
 			p.show(w, away)
 			return
@@ -216,25 +219,24 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) 
 		p.show(w, away)
 		return
 	}
-	on := says(http.StatusOK, "Sign in", "You go on to the sign-in of your organisation.")
-	on.Go = template.URL(to) //nolint:gosec // it is the configured provider's
-	p.show(w, on)
+	p.show(w, leads("Sign in", to, "You go on to the sign-in of your organisation."))
 }
 
-// Finish notes who has signed in for the client with a code, and says so. Upstream is the refresh
-// token of the identity provider, "" for none.
+// Finish notes who has signed in for the client with a code, and says so: to the person, or to the
+// client to which the browser goes back. Upstream is the refresh token of the identity provider, ""
+// for none.
 func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who Person, upstream string) {
-	id := idOf(kindDevice, code)
 	if p.of.state.Blocked(who.ID) {
 		p.Refuse(w, r, code, "The operator of the gateway keeps you out. Ask the operator.")
 		return
 	}
-	err := p.of.state.stepDevice(r.Context(), id, func(d *device) error {
-		if d.Step != waits {
-			return ErrGone
+	id, token := idOf(kindAttempt, code), ""
+	a, err := p.decided(r, id, func(a *attempt) {
+		a.Step, a.Person, a.Upstream = approved, who, p.of.keys.seal(id, upstream)
+		if a.Back != nil {
+			token, a.Code = p.of.keys.newToken(codePrefix, id)
+			a.Ends = p.of.state.now().Add(answerLife)
 		}
-		d.Step, d.Person, d.Upstream = approved, who, p.of.keys.seal(id, upstream)
-		return nil
 	})
 	switch {
 	case errors.Is(err, ErrGone):
@@ -243,23 +245,40 @@ func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who 
 	case err != nil:
 		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
 		p.show(w, away)
+	case a.Back != nil:
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Location", a.Back.with(p.of.config.Origin, "code", token))
+		w.WriteHeader(http.StatusSeeOther)
 	default:
 		p.show(w, says(http.StatusOK, "You are signed in", "Signed in as "+who.Name+".",
 			"Go back to the program: it goes on by itself. You can close this page."))
 	}
 }
 
-// Refuse says why nobody has signed in for the client with a code, which is told too.
-func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
-	err := p.of.state.stepDevice(r.Context(), idOf(kindDevice, code), func(d *device) error {
-		if d.Step != waits {
+// decided changes an attempt that waits, once.
+func (p *Pages) decided(r *http.Request, id ID, edit func(*attempt)) (after attempt, err error) {
+	err = p.of.state.step(r.Context(), id, func(a *attempt) error {
+		if a.Step != waits {
 			return ErrGone
 		}
-		d.Step = denied
+		edit(a)
+		after = *a
 		return nil
 	})
+	return after, err
+}
+
+// Refuse says why nobody has signed in for the client with a code, which is told too.
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
+	a, err := p.decided(r, idOf(kindAttempt, code), func(a *attempt) { a.Step = denied })
 	if err != nil && !errors.Is(err, ErrGone) {
 		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
 	}
-	p.show(w, says(http.StatusForbidden, "Not signed in", text))
+	shown := says(http.StatusForbidden, "Not signed in", text)
+	if err == nil && a.Back != nil {
+		shown.Back = template.URL(a.Back.with(p.of.config.Origin, "error", accessDenied)) //nolint:gosec // it was checked
+	}
+	p.show(w, shown)
 }

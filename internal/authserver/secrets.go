@@ -25,6 +25,7 @@ const (
 	accessPrefix  = "gha-"
 	refreshPrefix = "ghr-"
 	devicePrefix  = "ghd-"
+	codePrefix    = "ghc-"
 )
 
 // A token is, after its prefix and in base64url:
@@ -119,6 +120,13 @@ func (k *secretKeys) unseal(id ID, sealed []byte) (string, error) {
 
 // sealedFor is the purpose of what is encrypted for a record: it opens for no other one.
 func sealedFor(id ID) string { return "record " + string(id[:]) }
+
+// rawText is a name that nobody guesses.
+func rawText() string {
+	text := make([]byte, randomSize)
+	_, _ = rand.Read(text) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(text)
+}
 
 func newID() (id ID) {
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)

@@ -5,22 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
-)
-
-// The paths of the server. Clients find them by MetadataPath (RFC 8414).
-const (
-	MetadataPath = "/.well-known/oauth-authorization-server"
-	DevicePath   = "/oauth/device_authorization"
-	TokenPath    = "/oauth/token"
-	RevokePath   = "/oauth/revoke"
-	PagePath     = "/oauth/device"
-	StylePath    = "/oauth/style.css"
 )
 
 // Server is the authorization server of a configuration. It is safe for concurrent use.
@@ -30,6 +22,7 @@ type Server struct {
 	provider Provider
 	logger   *zap.Logger
 	keys     *secretKeys
+	clients  *clients
 	csrf     *http.CrossOriginProtection
 }
 
@@ -56,7 +49,10 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, csrf: http.NewCrossOriginProtection()}
 	_ = s.csrf.AddTrustedOrigin(c.Origin) // it was checked
-	s.keys, err = newKeys(c.Keys)
+	if s.keys, err = newKeys(c.Keys); err != nil {
+		return nil, err
+	}
+	s.clients, err = newClients(&c, s.keys)
 	return s, err
 }
 
@@ -71,22 +67,69 @@ func isLoopback(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || host == "::1"
 }
 
-// ServeMetadata says where the other endpoints are (RFC 8414).
+// ServeMetadata says where the endpoints are, and what clients can do there (RFC 8414).
 func (s *Server) ServeMetadata(w http.ResponseWriter, _ *http.Request) {
+	at := s.config.Origin
 	writeJSON(w, http.StatusOK, struct {
-		Issuer      string   `json:"issuer"`
-		Device      string   `json:"device_authorization_endpoint"`
-		Token       string   `json:"token_endpoint"`
-		Revocation  string   `json:"revocation_endpoint"`
-		Grants      []string `json:"grant_types_supported"`
-		Responses   []string `json:"response_types_supported"`
-		TokenAuth   []string `json:"token_endpoint_auth_methods_supported"`
-		RevokeAuth  []string `json:"revocation_endpoint_auth_methods_supported"`
-		GatewayWire int      `json:"gateway_protocol_version"` // of Claude Code's gateway protocol
+		Issuer        string   `json:"issuer"`
+		Authorization string   `json:"authorization_endpoint"`
+		Device        string   `json:"device_authorization_endpoint"`
+		Token         string   `json:"token_endpoint"`
+		Revocation    string   `json:"revocation_endpoint"`
+		Registration  string   `json:"registration_endpoint"`
+		Grants        []string `json:"grant_types_supported"`
+		Responses     []string `json:"response_types_supported"`
+		Modes         []string `json:"response_modes_supported"`
+		Challenges    []string `json:"code_challenge_methods_supported"`
+		TokenAuth     []string `json:"token_endpoint_auth_methods_supported"`
+		RevokeAuth    []string `json:"revocation_endpoint_auth_methods_supported"`
+		NamesItself   bool     `json:"authorization_response_iss_parameter_supported"`
+		Documents     bool     `json:"client_id_metadata_document_supported"`
+		GatewayWire   int      `json:"gateway_protocol_version"` // of Claude Code's gateway protocol
 	}{
-		s.config.Origin, s.config.Origin + DevicePath, s.config.Origin + TokenPath, s.config.Origin + RevokePath,
-		[]string{deviceGrant, refreshGrant}, []string{}, []string{"none"}, []string{"none"}, 1,
+		at, at + AuthorizePath, at + DevicePath, at + TokenPath, at + RevokePath, at + RegisterPath,
+		slices.Sorted(maps.Keys(grants)), []string{"code"}, []string{"query"}, []string{"S256"}, []string{"none"}, []string{"none"}, true, s.clients.documents != nil, 1,
 	})
+}
+
+// ServeResource says where clients sign in for a resource (RFC 9728). It says the same of a server
+// that is not there: who may not know of one must not learn of it.
+func (s *Server) ServeResource(w http.ResponseWriter, r *http.Request) {
+	resource, ok := strings.CutPrefix(r.URL.Path, ResourcePath)
+	if !ok || !isResource(resource) {
+		s.write(w, &refusal{status: http.StatusNotFound, code: invalidTarget, text: "want " + ResourcePath + MCPPath + "NAME"})
+		return
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported"`
+		Methods  []string `json:"bearer_methods_supported"`
+	}{s.config.Origin + resource, []string{s.config.Origin}, []string{ResourceScope}, []string{"header"}})
+}
+
+// Challenge is the WWW-Authenticate of a refusal at a resource: 401 to a request without a good
+// token, 403 to one whose token has not the right (MCP 2026-07-28, "Authorization").
+func (s *Server) Challenge(resource string, status int) string {
+	if !isResource(resource) {
+		return ""
+	}
+	challenge := `Bearer resource_metadata="` + s.config.Origin + ResourcePath + resource + `", scope="` + ResourceScope + `"`
+	if status == http.StatusForbidden {
+		challenge += `, error="insufficient_scope"`
+	}
+	return challenge
+}
+
+// ServeRegister registers a client (RFC 7591): its ID has all that it says of itself, and nothing is
+// kept.
+func (s *Server) ServeRegister(w http.ResponseWriter, r *http.Request) {
+	client, err := s.clients.register(r.Body, s.state.now())
+	if err != nil {
+		s.write(w, err)
+		return
+	}
+	writeJSON(w, http.StatusCreated, client)
 }
 
 // Find returns the sign-in of an access token, and when the token ends. The error wraps ErrGone for
@@ -115,8 +158,10 @@ func (s *Server) Find(ctx context.Context, token string) (*SignIn, time.Time, er
 
 // IsToken reports whether a text begins as tokens of the server do.
 func IsToken(text string) bool {
-	return strings.HasPrefix(text, accessPrefix) || strings.HasPrefix(text, refreshPrefix) || strings.HasPrefix(text, devicePrefix)
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
+
+var prefixes = []string{accessPrefix, refreshPrefix, devicePrefix, codePrefix}
 
 // maxToken bounds a token, in bytes.
 const maxToken = 128

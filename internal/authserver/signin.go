@@ -16,6 +16,7 @@ type SignIn struct {
 	Person Person `json:"person"`
 	// Client is what the client says to be, such as "claude_code": nothing depends on it.
 	Client string `json:"client"`
+	Grant  Grant  `json:"grant,omitzero"`
 	// Address is where the client has asked from.
 	Address   string    `json:"address"`
 	Created   time.Time `json:"created"`
@@ -32,6 +33,17 @@ type SignIn struct {
 	Used    []Sum `json:"used"`
 	// Upstream is the refresh token of the identity provider, encrypted; nil without one.
 	Upstream []byte `json:"upstream,omitempty"`
+}
+
+// Grant is what a client may do that has named itself, and what it is good for.
+type Grant struct {
+	// Client is the SHA-256 of the ID of the client; zero for one that has none (RFC 8628).
+	Client Sum `json:"client,omitzero"`
+	// Resource is the path at which alone its tokens are good, such as "/mcp/github". "": all.
+	Resource string `json:"resource,omitempty"`
+	// Scopes are the rights that its tokens have as far as the person has them. None: see
+	// [Config.Scopes].
+	Scopes []string `json:"scopes,omitempty"`
 }
 
 type accessToken struct {
@@ -89,6 +101,12 @@ func (s SignIn) renewed(access accessToken, refresh Sum, used use, now time.Time
 		return s
 	}
 	s.Used, s.Refresh, s.Refreshed = s.Refresh, []Sum{refresh}, now
+	return s
+}
+
+// over returns the sign-in after its end.
+func (s SignIn) over() SignIn {
+	s.Ended, s.Access, s.Refresh, s.Used, s.Upstream = true, nil, nil, nil, nil
 	return s
 }
 

@@ -10,9 +10,9 @@ type Kind string
 
 // The kinds of records.
 const (
-	kindSignIn Kind = "sign_in"
-	kindDevice Kind = "device"
-	kindBlock  Kind = "block"
+	kindSignIn  Kind = "sign_in"
+	kindAttempt Kind = "device" // its first kind
+	kindBlock   Kind = "block"
 )
 
 // Record is a row of a store.

@@ -6,13 +6,21 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
 )
 
-// The grants of the token endpoint.
+// grants are those of the token endpoint.
+var grants = map[string]func(*Server, *http.Request, url.Values) (*issued, error){
+	codeGrant:    exchangeCode,
+	deviceGrant:  exchangeDevice,
+	refreshGrant: (*Server).renew,
+}
+
 const (
+	codeGrant    = "authorization_code"
 	deviceGrant  = "urn:ietf:params:oauth:grant-type:device_code"
 	refreshGrant = "refresh_token"
 )
@@ -23,7 +31,10 @@ type issued struct {
 	Type    string `json:"token_type"`
 	Expires int    `json:"expires_in"`
 	Refresh string `json:"refresh_token,omitempty"`
-	// Email is whom Claude Code shows as who has signed in, and asks to confirm.
+	// Scope has the rights of a client that has named itself.
+	Scope string `json:"scope,omitempty"`
+	// Email is whom Claude Code shows as who has signed in, and asks to confirm. Clients that have
+	// named themselves may be strangers.
 	Email string `json:"email,omitempty"`
 
 	access accessToken
@@ -34,13 +45,10 @@ func (s *Server) ServeToken(w http.ResponseWriter, r *http.Request) {
 	form, err := s.clientForm(r)
 	var out *issued
 	if err == nil {
-		switch form.Get("grant_type") {
-		case deviceGrant:
-			out, err = s.exchangeDevice(r, form)
-		case refreshGrant:
-			out, err = s.renew(r, form)
-		default:
-			err = badRequest(unsupportedGrant, "want grant_type "+deviceGrant+" or "+refreshGrant)
+		if grant := grants[form.Get("grant_type")]; grant != nil {
+			out, err = grant(s, r, form)
+		} else {
+			err = badRequest(unsupportedGrant, "want grant_type "+codeGrant+", "+deviceGrant+" or "+refreshGrant)
 		}
 	}
 	if err != nil {
@@ -56,7 +64,10 @@ func (s *Server) issue(in *SignIn, now time.Time) *issued {
 	if in.Ends.Before(until) {
 		until = in.Ends
 	}
-	out := &issued{Type: "Bearer", Expires: int(until.Sub(now) / time.Second), Email: in.Person.Name}
+	out := &issued{Type: "Bearer", Expires: int(until.Sub(now) / time.Second), Scope: strings.Join(in.Grant.Scopes, " ")}
+	if in.Grant.Client == (Sum{}) {
+		out.Email = in.Person.Name
+	}
 	out.access.Until = until
 	out.Access, out.access.Sum = s.keys.newToken(accessPrefix, in.ID)
 	return out
@@ -84,6 +95,9 @@ func (s *Server) renew(r *http.Request, form url.Values) (*issued, error) {
 	in, used, err := s.renewable(ctx, id, sum)
 	if errors.Is(err, ErrGone) {
 		return nil, signInAgain(form, "the sign-in has ended; sign in again")
+	}
+	if err == nil {
+		err = in.Grant.same(s.config.Origin, form)
 	}
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 // maxForm bounds a form, in bytes. The largest that a client of ours sends has a thousand.
 const maxForm = 16 << 10
 
-// The errors of the endpoints (RFC 6749, section 5.2; RFC 8628, section 3.5).
+// The errors of the endpoints (RFC 6749, sections 4.1.2.1 and 5.2; RFC 8628, section 3.5).
 const (
 	invalidRequest   = "invalid_request"
 	invalidGrant     = "invalid_grant"
@@ -28,6 +28,8 @@ const (
 	accessDenied     = "access_denied"
 	expiredToken     = "expired_token"
 	unavailable      = "temporarily_unavailable"
+	invalidClient    = "invalid_client"
+	invalidTarget    = "invalid_target" // RFC 8707, section 2
 )
 
 // refusal is an answer of an endpoint that is no success.

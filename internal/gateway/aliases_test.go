@@ -47,7 +47,7 @@ func usd(rate catalog.Rate) *catalog.Price {
 
 // found shows where calls of a name can be sent.
 func found(r *rig, name string) (string, error) {
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +103,7 @@ func TestAnAliasIsListedAsWhatItsTargetsHaveInCommon(t *testing.T) {
 		models.Alias{Name: "team/none", Groups: [][]models.AliasTarget{group("gone/m")}},
 		models.Alias{Name: "zebra", Groups: [][]models.AliasTarget{group("acme/small", "other/m")}},
 	)).start(t, t.Context())
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestTargetsOfAnAliasNeedNoList(t *testing.T) {
 				{Name: "both", Groups: [][]models.AliasTarget{group("slow/m", "slow/missing"), group("acme/m")}},
 			},
 		}).start(t, ctx)
-		caller, err := r.Authenticate(secret)
+		caller, err := r.Authenticate(secret, "")
 		if err != nil {
 			t.Fatal(err)
 		}

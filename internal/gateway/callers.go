@@ -34,13 +34,17 @@ type KeySource interface {
 
 // Authenticate finds the caller. The error is the same for every kind of bad key. Its text does not
 // name the other header that may have the key: Claude Code takes a 401 with that name for
-// Anthropic's own, and tells its user to log in there.
-func (g *Gateway) Authenticate(secret string) (request.Caller, error) {
+// Anthropic's own, and tells its user to log in there. Resource is the path of the request, if
+// secrets can be bound to it; "": none that is bound is good.
+func (g *Gateway) Authenticate(secret, resource string) (request.Caller, error) {
 	now := g.now()
 	var own *policy.KeyLimits
 	credential, err := g.keyring.Authenticate(secret, now)
 	if err != nil {
 		credential, own, err = g.others.find(func(s KeySource) (keys.Credential, *policy.KeyLimits, error) { return s.Authenticate(secret, now) })
+	}
+	if err == nil && credential.Resource != "" && credential.Resource != resource {
+		err = keys.ErrInvalid
 	}
 	if err != nil {
 		return request.Caller{}, errUnauthenticated(err)
@@ -95,9 +99,9 @@ func errInvalidKey() error {
 // Callers are those whom a configuration knows. The errors are those of [Gateway.Authenticate].
 type Callers struct{ gateway *Gateway }
 
-// Authenticate is [Gateway.Authenticate].
+// Authenticate is [Gateway.Authenticate] for secrets that are good everywhere.
 func (c Callers) Authenticate(secret string) (request.Caller, error) {
-	return c.gateway.Authenticate(secret)
+	return c.gateway.Authenticate(secret, "")
 }
 
 // CallerOf returns the caller that has once shown a secret of this SHA-256 (hex), by the tenant and

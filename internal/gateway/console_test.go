@@ -25,7 +25,7 @@ func (r *rig) console(users map[string]string) *rig {
 // signIn makes a session of the console for the key dev.
 func (r *rig) signIn(t *testing.T, user string) (lives func() bool) {
 	t.Helper()
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}

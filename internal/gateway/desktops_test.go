@@ -64,7 +64,7 @@ func join(t *testing.T, pass *desktop.Pass, security string) *desktop.Session {
 // pass is a viewer's with an address that the key dev asked for.
 func (r *rig) pass(t *testing.T, name, user string, o desktop.Options) *desktop.Pass {
 	t.Helper()
-	credential, err := r.Authenticate(secret)
+	credential, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}

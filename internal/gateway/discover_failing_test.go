@@ -56,7 +56,7 @@ func TestAListWaitsOnlyForProvidersThatTheKeyMayUse(t *testing.T) {
 			"suffix":   {0, apierror.NoProvider, 2 * time.Second},
 			"every":    {1, "", 2 * time.Second},
 		} {
-			credential, err := r.Authenticate(secret + name)
+			credential, err := r.Authenticate(secret+name, "")
 			if err != nil {
 				t.Fatal(err)
 			}

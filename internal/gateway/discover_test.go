@@ -65,7 +65,7 @@ func discovering(t *testing.T, l *lister, state *gateway.State) *rig {
 
 func (r *rig) names(t *testing.T) string {
 	t.Helper()
-	credential, err := r.Authenticate(secret)
+	credential, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}

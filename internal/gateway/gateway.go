@@ -3,7 +3,7 @@
 // model calls of package modelcall:
 //
 //	err := g.Ready(ctx)                                              // 503
-//	caller, err := g.Authenticate(secret)                            // 401
+//	caller, err := g.Authenticate(secret, "")                        // 401
 //	q, err := request.Begin(&requests, w, r, caller, route, ids)     // 503
 //	defer q.Finish()                                                 // once, however it ends
 //	err = q.Require(scope)                                           // 403

@@ -17,10 +17,10 @@ func TestEveryWrongKeyGetsTheSameRefusal(t *testing.T) {
 		keys.Spec{Name: "old", Secrets: []string{"gk-old-0123456789"}, Scopes: scopes, Expires: time.Now().Add(-time.Hour)},
 	)})
 	for _, wrong := range []string{"", "short", "gk-unit-012345678X", strings.Repeat("a", 600), "gk-old-0123456789"} {
-		_, err := r.Authenticate(wrong)
+		_, err := r.Authenticate(wrong, "")
 		wantRefusal(t, err, apierror.InvalidAPIKey, "the API key is missing or not valid")
 	}
-	if caller, err := r.Authenticate(secret); err != nil || caller.Name != "dev" || caller.Secret != secret {
+	if caller, err := r.Authenticate(secret, ""); err != nil || caller.Name != "dev" || caller.Secret != secret {
 		t.Errorf("%+v, %v", caller, err)
 	}
 }

@@ -163,7 +163,7 @@ func (r *rig) begin(t testing.TB) *request.Request {
 }
 
 func (r *rig) beginNumbered(serial int) (*request.Request, error) {
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (r *rig) beginNumbered(serial int) (*request.Request, error) {
 // find looks a model up for the rig's one key.
 func (r *rig) find(t testing.TB, ctx context.Context, name string) (catalog.Model, *provider.Provider, error) {
 	t.Helper()
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}

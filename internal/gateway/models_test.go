@@ -69,7 +69,7 @@ func TestFindRefuses(t *testing.T) {
 // The list and the router are one index.
 func TestEachListedModelIsFound(t *testing.T) {
 	r := resolving(t, "acme/*")
-	credential, err := r.Authenticate(secret)
+	credential, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestARefusalNamesTheModelsThatWereMeant(t *testing.T) {
 			newProvider(t, "acme", true, answering(200, "{}")), newProvider(t, "chatty", true, answering(200, "{}")),
 		},
 	}).start(t, t.Context())
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 func (r *rig) serveModelCall(t *testing.T) error {
 	t.Helper()
 	body := strings.NewReader(`{"model":"acme/m","input":"hello"}`)
-	caller, err := r.Authenticate(secret)
+	caller, err := r.Authenticate(secret, "")
 	if err != nil {
 		return err
 	}

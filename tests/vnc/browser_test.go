@@ -45,7 +45,7 @@ func (s *browserSocket) ServeHTTP(w http.ResponseWriter, r *http.Request, _ cadd
 		return err
 	}
 	current := s.gateway.Current()
-	caller, err := current.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	caller, err := current.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), "")
 	if err != nil {
 		return caddyhttp.Error(http.StatusUnauthorized, err)
 	}

@@ -24,6 +24,10 @@ type Settings struct {
 	TokenLife, RefreshLife time.Duration
 	// Client returns the address of who asks.
 	Client func(*http.Request) string
+	// Clients, ClientHosts and NoDocuments are those of [authserver.Config].
+	Clients     map[string][]string
+	ClientHosts []string
+	NoDocuments bool
 	// Managed are the managed settings of Claude Code, by the role. None: nil.
 	Managed map[string]*Managed
 	// Collector takes what Claude Code sends of itself. Nil: nobody does.
@@ -41,6 +45,7 @@ type Config struct {
 func NewConfig(s Settings) (*Config, error) {
 	server, err := authserver.New(authserver.Config{
 		Origin: s.Origin, Keys: s.Keys, TokenLife: s.TokenLife, RefreshLife: s.RefreshLife, Client: s.Client,
+		Scopes: forPrograms.Names(), Clients: s.Clients, ClientHosts: s.ClientHosts, NoDocuments: s.NoDocuments,
 	})
 	return &Config{server, s.Managed, s.Collector}, err
 }
@@ -101,6 +106,11 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 
 // ServeCallback is where a browser comes back from an identity provider.
 func (s *SignIns) ServeCallback(w http.ResponseWriter, r *http.Request) { s.at.Finish(w, r, s.Pages) }
+
+// Challenge says to a client that is refused at a resource where its person can sign in.
+func (s *SignIns) Challenge(resource string, status int) string {
+	return s.Server.Challenge(resource, status)
+}
 
 // Managed returns the managed settings of who calls with a secret, nil for none: without a token of
 // a sign-in there are none.

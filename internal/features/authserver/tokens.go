@@ -16,9 +16,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
-// forDevices are the rights that a token of a sign-in can have, if the role has them: who confirms
+// forPrograms are the rights that a token of a sign-in can have, if the role has them: who confirms
 // a code may be deceived about what it is for (RFC 8628, section 5.4), so none is for operators.
-const forDevices = keys.ChatWrite | keys.ModelsRead | keys.MCPCall | keys.LimitsRead | keys.WorkstationsConnect | keys.WorkstationsAutomate
+const forPrograms = keys.ChatWrite | keys.ModelsRead | keys.MCPCall | keys.LimitsRead | keys.WorkstationsConnect | keys.WorkstationsAutomate
 
 // tokens are those of sign-ins. It implements [gateway.KeySource].
 type tokens struct {
@@ -81,18 +81,34 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	key := *credential.Key
-	key.Scopes &= forDevices
+	key.Scopes &= rightsOf(in.Grant)
 	key.AllTenants, key.Expires = false, until
-	credential.Key = &key
+	credential.Key, credential.Resource = &key, in.Grant.Resource
 	return credential, limits, nil
+}
+
+// rightsOf are the rights that the tokens of a grant can have. Those for a server of tools have what
+// its tools need.
+func rightsOf(g authserver.Grant) keys.Scope {
+	if g.Resource != "" {
+		return keys.MCPCall | keys.WorkstationsAutomate
+	}
+	asked, err := keys.ParseScopes(g.Scopes)
+	if len(g.Scopes) == 0 && g.Client == (authserver.Sum{}) {
+		asked = forPrograms
+	}
+	if err != nil { // of a newer version
+		return 0
+	}
+	return asked & forPrograms
 }
 
 // IsSecret reports whether a text is a token of the gateway, valid or not.
 func (*tokens) IsSecret(text string) bool { return authserver.IsToken(text) }
 
-// find returns what somebody may do who is signed in, by the hash.
-func (t *tokens) find(hash string) (credential keys.Credential, limits *policy.KeyLimits, ok bool) {
-	in := t.state.Last(hash)
+// find returns what somebody may do who is signed in, by the hash, with all these rights.
+func (t *tokens) find(hash string, scope keys.Scope) (credential keys.Credential, limits *policy.KeyLimits, ok bool) {
+	in := t.state.LastOf(hash, func(g authserver.Grant) bool { return rightsOf(g)&scope == scope })
 	if in == nil {
 		return credential, nil, false
 	}
@@ -102,13 +118,13 @@ func (t *tokens) find(hash string) (credential keys.Credential, limits *policy.K
 
 // MayStill reports whether somebody, with this hash, has a token that has not ended.
 func (t *tokens) MayStill(hash, tenant string, scope keys.Scope) bool {
-	credential, _, ok := t.find(hash)
+	credential, _, ok := t.find(hash, scope)
 	return ok && credential.Tenant == tenant && credential.Has(scope)
 }
 
 // LimitsOf returns the limits of somebody, nil if nobody who is signed in has this name.
 func (t *tokens) LimitsOf(tenant, key string) *policy.KeyLimits {
-	credential, limits, ok := t.find(people.HashOf(key))
+	credential, limits, ok := t.find(people.HashOf(key), 0)
 	if !ok || credential.Tenant != tenant {
 		return nil
 	}
