@@ -32,7 +32,7 @@ type Claims struct {
 
 // named returns the issuer of a block, nil for none.
 func (s *Issuers) named(name string) *keySet {
-	for _, set := range s.byURL {
+	for _, set := range s.all {
 		if set.issuer.Name == name {
 			return set
 		}
