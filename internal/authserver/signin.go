@@ -32,6 +32,8 @@ type SignIn struct {
 	Used    []Sum `json:"used"`
 	// Upstream is the refresh token of the identity provider, encrypted; nil without one.
 	Upstream []byte `json:"upstream,omitempty"`
+	// Asked is since when a gateway asks the identity provider; zero: none does.
+	Asked time.Time `json:"asked,omitzero"`
 }
 
 type accessToken struct {

@@ -90,7 +90,7 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 	s := &SignIns{Operators: operators, at: at, managed: config.managed, collector: config.collector, sampled: c.Requests.Sampled}
 	s.Server = config.server.With(state, at, c.Requests.Logger)
 	s.Pages = authserver.NewPages(s.Server)
-	f.Offers, f.Keys = s, &tokens{server: s.Server, state: state, at: at, people: of}
+	f.Offers, f.Keys = s, &tokens{server: s.Server, state: state, at: at, people: of, now: c.Requests.Now}
 	return f
 }
 

@@ -25,6 +25,7 @@ type tokens struct {
 	state  *authserver.State
 	at     upstream.Provider
 	people *people.People
+	now    func() time.Time
 }
 
 func (t *tokens) granted(p authserver.Person) (keys.Credential, *policy.KeyLimits, error) {
@@ -59,7 +60,13 @@ func (t *tokens) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *pol
 
 func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	credential, limits, err := t.granted(in.Person)
-	if err != nil || !slices.Contains(t.at.Choices(), in.Person.Identity) {
+	if err != nil || !slices.Contains(t.at.Choices(), in.Person.Identity) || !t.at.Still(in.Person) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	if most := t.at.MaxLife(in.Person.Identity); most > 0 && in.Refreshed.Add(most).Before(until) {
+		until = in.Refreshed.Add(most)
+	}
+	if !t.now().Before(until) {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	key := *credential.Key
