@@ -24,11 +24,19 @@ func authenticated(g Gateway, r *http.Request, a api.API, resource string) (requ
 	return authenticate(g, r, a, resource)
 }
 
-// authenticate returns the caller whose key the request has.
+// authenticate returns the caller whose key the request has or, without any, whom the server names:
+// one of both, so that a key that is not good any more does not become somebody else.
 func authenticate(g Gateway, r *http.Request, a api.API, resource string) (request.Caller, error) {
 	key, err := credential(r, a)
 	if err != nil {
 		return request.Caller{}, err
+	}
+	if key == "" || key == noKey {
+		if others, ok := Offered[ambient](g); ok {
+			if caller, named, err := others.CallerWithoutKey(r); named {
+				return caller, err
+			}
+		}
 	}
 	return g.Authenticate(key, resource)
 }
@@ -64,6 +72,14 @@ func (x *Request) challenge(e *apierror.Error) string {
 	}
 	return ""
 }
+
+// ambient is a part of a gateway that knows who has sent a request without a key.
+type ambient interface {
+	CallerWithoutKey(r *http.Request) (caller request.Caller, named bool, err error)
+}
+
+// noKey is what clients send that insist on a key, to say that they have none.
+const noKey = "none"
 
 const apiKeyHeader = "X-Api-Key"
 

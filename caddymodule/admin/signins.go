@@ -43,7 +43,7 @@ func (m serveSignIns) answer(active *gateway.Gateway, r *http.Request) (any, err
 	}
 	s, ok := gateway.Offered[signIns](active)
 	if !ok {
-		return nil, apierror.New(apierror.NotFound, "nobody signs in to programs here: the configuration has no block authorization_server")
+		return nil, apierror.New(apierror.NotFound, "nobody is known by name here: the configuration has no identity")
 	}
 	if err := active.Ready(r.Context()); err != nil {
 		return nil, err

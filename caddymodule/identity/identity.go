@@ -16,13 +16,16 @@ import (
 )
 
 // Identity is an identity provider whose tokens (JWTs) callers can send instead of a key: OpenID
-// Connect, Kubernetes, GitHub Actions and others that sign with a published key.
+// Connect, Kubernetes, GitHub Actions and others that sign with a published key. Or, with a
+// placeholder as user, it is whom Caddy has authenticated: by a client certificate, forward_auth,
+// Tailscale and others; they need no key.
 type Identity struct {
 	// Name begins the names of its people in records. Required, unique.
 	Name string `json:"name"`
 
-	// Issuer is the URL in the claim iss, compared exactly. Required.
-	Issuer string `json:"issuer"`
+	// Issuer is the URL in the claim iss, compared exactly. Required, but where user is a
+	// placeholder.
+	Issuer string `json:"issuer,omitempty"`
 
 	// Audiences are for whom tokens must be: one of them is in the claim aud. Required without a
 	// client. Default: none, no token of it is good.
@@ -36,12 +39,24 @@ type Identity struct {
 	// configuration says.
 	Keys string `json:"keys,omitempty"`
 
-	// MaxLife bounds the life of a token, which nobody can call back. Default: 24h.
+	// MaxLife bounds the life of a token, which nobody can call back. Default: 24h. Of somebody whom
+	// Caddy names: how long desktops stay open after the last request. Default: 1h.
 	MaxLife caddy.Duration `json:"max_life,omitempty"`
 
 	// User is the claim that is shown as a name. Default: the first of email, preferred_username,
-	// name and sub that there is.
-	User string `json:"user,omitempty"`
+	// name and sub that there is. Or it is the placeholder, such as {http.auth.user.id}, by which
+	// Caddy names who has sent a request; clients must not be able to set it.
+	User string `json:"user,omitempty" placeholders:"yes"`
+
+	// Groups is the placeholder that has the groups of whom Caddy names. Default: none.
+	Groups string `json:"groups,omitempty" placeholders:"yes"`
+
+	// GroupsSeparator stands between groups. Default: a comma.
+	GroupsSeparator string `json:"groups_separator,omitempty"`
+
+	// FromTrustedProxies allows placeholders of request headers. They count in requests of the
+	// trusted_proxies of the server, which must replace what clients send. Default: refused.
+	FromTrustedProxies bool `json:"from_trusted_proxies,omitempty"`
 
 	// Roles choose the role: the first that fits. At least one.
 	Roles []RoleRule `json:"roles"`
@@ -80,6 +95,18 @@ type ClaimRule struct {
 //			CLAIM VALUE…
 //		}
 //	}
+//
+// or whom Caddy has authenticated:
+//
+//	identity NAME {
+//		user PLACEHOLDER
+//		groups PLACEHOLDER [SEPARATOR]
+//		from_trusted_proxies
+//		max_life DURATION
+//		role NAME {
+//			user|groups VALUE…
+//		}
+//	}
 func (i *Identity) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&i.Name) {
 		return d.ArgErr()
@@ -92,7 +119,10 @@ func (i *Identity) read(d *caddyfile.Dispenser) error {
 		"keys":     caddykit.Word(&i.Keys),
 		"max_life": caddykit.Value(&i.MaxLife, caddykit.ParseDuration),
 		"user":     caddykit.Word(&i.User),
+		"groups":   {Read: i.readGroups},
 		"role":     caddykit.Listed(&i.Roles, (*RoleRule).read),
+
+		"from_trusted_proxies": caddykit.Flag(&i.FromTrustedProxies),
 	}.Block(d)
 }
 
@@ -161,6 +191,13 @@ func (f *Feature) issuers(roles []people.Role) ([]people.Issuer, error) {
 		}
 		issuer := people.Issuer{
 			Name: i.Name, URL: i.Issuer, Audiences: i.Audiences, KeySet: i.Keys, MaxLife: time.Duration(i.MaxLife), User: i.User,
+		}
+		var err error
+		switch issuer.Ambient, err = i.ambient(); {
+		case err != nil:
+			return nil, fmt.Errorf("identity %q: %w", i.Name, err)
+		case issuer.Ambient != nil:
+			issuer.User = "" // no claim
 		}
 		if i.Client != nil {
 			issuer.Client = i.Client.ID

@@ -6,12 +6,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/authserver" // its endpoints
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/features/ambient"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/signin"
@@ -76,6 +78,11 @@ func (f *Feature) Build(b *core.Build) error {
 		b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature {
 			callers = people.Feature(c, config)
 			return callers
+		})
+	}
+	if slices.ContainsFunc(f.Identities, func(i Identity) bool { return i.isAmbient() }) {
+		b.Add(func(gateway.Core, []gateway.Feature) gateway.Feature {
+			return ambient.Feature(callers, placeholderValues)
 		})
 	}
 	if config != nil && signIns != nil {

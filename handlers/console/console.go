@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/console"
+	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncsocket"
 )
@@ -23,7 +24,8 @@ func init() {
 
 // Console serves the pages below /console. All other paths go to the next handler.
 type Console struct {
-	// SignIn says who signs people in. Default: they sign in with a gateway key.
+	// SignIn says who signs people in. Default: they sign in with a gateway key or at an identity
+	// provider, or an identity of the gateway names them by a placeholder.
 	SignIn *SignIn `json:"sign_in,omitempty"`
 	// SessionIdle is how long a session lives that no person uses. Keys and the pointer at a desktop are
 	// use, what live pages read is none. Default: 1h.
@@ -43,8 +45,10 @@ type Console struct {
 // app is what the console needs of the gatehouse app.
 type app interface {
 	console.Gateway
-	// Knows reports whether the configuration has a key of this name.
+	// Knows reports whether the configuration has a key of this name, and CallerNamed returns its
+	// holder.
 	Knows(key string) bool
+	CallerNamed(key string) (request.Caller, error)
 	// Serves notes this console. KeyOf returns the key of a user, "" for none; nil: another system
 	// signs nobody in here.
 	Serves(keyOf func(user string) (key string))
@@ -103,10 +107,13 @@ func (h *Console) Provision(ctx caddy.Context) error {
 	}
 	var keyOf func(user string) string
 	if h.SignIn != nil {
-		if config.Users, err = h.SignIn.users(g.Knows); err != nil {
+		users, err := h.SignIn.users(g)
+		if err != nil {
 			return err
 		}
-		keyOf = config.Users.Key
+		config.Named, config.OnlyNamed, keyOf = users, true, users.Key
+	} else if named, err := caddykit.Part[console.NamedCallers](ctx); err == nil { // else no identity has a placeholder
+		config.Named = named
 	}
 	g.Serves(keyOf)
 	h.console = console.New(config)

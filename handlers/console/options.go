@@ -55,8 +55,9 @@ func (h *Console) checkURLs() error {
 	return nil
 }
 
-// users returns the keys of users. Knows reports whether the configuration has a key.
-func (s *SignIn) users(knows func(key string) bool) (*console.Users, error) {
+// users returns the keys of users.
+func (s *SignIn) users(g app) (*console.Users, error) {
+	knows := g.Knows
 	if !strings.HasPrefix(s.User, "{") || !strings.HasSuffix(s.User, "}") || strings.Count(s.User, "{") != 1 {
 		return nil, fmt.Errorf("sign_in user %q: want one placeholder, as in {http.auth.user.id}", s.User)
 	}
@@ -74,7 +75,7 @@ func (s *SignIn) users(knows func(key string) bool) (*console.Users, error) {
 	if s.Others != "" && !knows(s.Others) {
 		return nil, fmt.Errorf("sign_in user: * as %s: the configuration has no key %q", s.Others, s.Others)
 	}
-	return &console.Users{Of: s.userOf, Keys: s.Keys, Others: s.Others}, nil
+	return &console.Users{Of: s.userOf, Keys: s.Keys, Others: s.Others, Holder: g.CallerNamed}, nil
 }
 
 // userOf returns the user that the placeholder names, "" for nobody.

@@ -279,8 +279,8 @@ var meanings = map[Code]Meaning{
 		"Look at Caddy's storage: the disk, or the module that it uses.",
 	},
 	NoRole: {
-		"The token is valid, and no role of the configuration is for its holder.",
-		"Look in the log at the claims that it has, and at the `role` lines of its `identity` block.",
+		"It is known who the caller is, and no role of the configuration is for them.",
+		"Look in the log at the claims or groups, and at the `role` lines of the `identity` block.",
 	},
 	IdentityUnavailable: {
 		"The keys of the token's issuer could not be read, so that nobody knows whether it is valid.",

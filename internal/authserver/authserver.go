@@ -71,6 +71,8 @@ type Person struct {
 	Identity string `json:"identity"`
 	// Role is what the person may do.
 	Role string `json:"role"`
+	// By tells the configuration that has chosen the role; "" of an earlier version.
+	By string `json:"by,omitempty"`
 }
 
 // Provider is how people sign in.
@@ -85,6 +87,10 @@ type Provider interface {
 	// it has given, and returns the person as it is now, and the next token. The error wraps
 	// ErrRefused or ErrUnavailable; with the latter there may be a next token too.
 	Again(ctx context.Context, p Person, refresh string) (now Person, next string, err error)
+	// Still reports whether the configuration is the one by which a person has a role.
+	Still(p Person) bool
+	// MaxLife bounds how long a role is good at a choice; 0: nothing does.
+	MaxLife(identity string) time.Duration
 }
 
 // Config is what a server works with.

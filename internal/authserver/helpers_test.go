@@ -28,6 +28,8 @@ type idp struct {
 	refused error
 	moved   bool // it gives out another token and fails then
 	asked   int
+	rules   string // by which people have roles
+	life    time.Duration
 }
 
 func (*idp) Choices() []string { return []string{"okta"} }
@@ -51,8 +53,14 @@ func (p *idp) Again(_ context.Context, _ Person, refresh string) (Person, string
 		return Person{}, "", fmt.Errorf("%w: the token was used before", ErrRefused)
 	}
 	p.token++
-	return p.person, fmt.Sprint("upstream-", p.token), nil
+	person := p.person
+	person.By = p.rules
+	return person, fmt.Sprint("upstream-", p.token), nil
 }
+
+func (p *idp) Still(of Person) bool { return of.By == p.rules }
+
+func (p *idp) MaxLife(string) time.Duration { return p.life }
 
 // bench is a server with a clock and an identity provider.
 type bench struct {

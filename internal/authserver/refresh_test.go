@@ -2,51 +2,163 @@ package authserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-// overtaken is an identity provider that another gateway asks first.
-type overtaken struct {
+// slow is an identity provider whose answers take a while.
+type slow struct {
 	*idp
-	by func()
+	takes time.Duration
 }
 
-func (o *overtaken) Again(ctx context.Context, p Person, refresh string) (Person, string, error) {
-	o.by()
-	return o.idp.Again(ctx, p, refresh)
+func (s *slow) Again(ctx context.Context, p Person, refresh string) (Person, string, error) {
+	now, next, err := s.idp.Again(ctx, p, refresh)
+	select {
+	case <-time.After(s.takes):
+	case <-ctx.Done():
+		return Person{}, "", fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+	return now, next, err
 }
 
-func TestRefreshesAtTwoGatewaysAtOnceAreBothGood(t *testing.T) {
+// second returns another gateway with the store of a bench, and an identity provider that takes a
+// while to answer.
+func (b *bench) second(takes time.Duration) *bench {
+	b.t.Helper()
+	other := *b
+	state := NewState(b.state.now)
+	if err := state.Open(b.t.Context(), b.state.opened()); err != nil {
+		b.t.Fatal(err)
+	}
+	other.Server = b.With(state, &slow{b.idp, takes}, b.logger)
+	return &other
+}
+
+// inRealTime is start in a bubble of synctest, whose clock is the bench's.
+func inRealTime(t *testing.T) *bench {
 	b := start(t)
-	_, refresh := b.signIn()
-	state := NewState(func() time.Time { return b.at })
-	if err := state.Open(t.Context(), b.state.opened()); err != nil {
+	b.state.now = time.Now
+	return b
+}
+
+// The identity provider takes a token once: whoever comes second is refused before the first has
+// noted the answer.
+func TestRefreshesAtTwoGatewaysAtOnceAreBothGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		_, refresh := b.signIn()
+		one, two := b.second(2*time.Second), b.second(0)
+		answers := make(chan answer)
+		go func() { answers <- one.renew(refresh) }()
+		synctest.Wait() // it has asked, and waits for the answer
+		second := two.renew(refresh)
+		first := <-answers
+		b.want(first, 200, "")
+		b.want(second, 200, "")
+		for _, a := range []answer{first, second} {
+			if !one.good(a.text("access_token")) || !two.good(a.text("access_token")) {
+				t.Error("a token that was given out is not good")
+			}
+		}
+		if b.idp.asked != 1 {
+			t.Errorf("the identity provider was asked %d times", b.idp.asked)
+		}
+		b.want(one.renew(second.text("refresh_token")), 200, "")
+	})
+}
+
+// A gateway that dies while it asks, or a provider that does not answer, signs nobody out.
+func TestAClaimEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		_, refresh := b.signIn()
+		one, two := b.second(time.Hour), b.second(0)
+		answers := make(chan answer)
+		go func() { answers <- one.renew(refresh) }()
+		synctest.Wait()
+		b.idp.token-- // it has not got the question
+		b.want(two.renew(refresh), 200, "")
+		b.want(<-answers, 503, unavailable)
+
+		_, refresh = b.signIn()
+		id, _, _ := b.keys.parse(refreshPrefix, refresh)
+		if err := b.changeSignIn(t.Context(), id, func(in SignIn) (SignIn, error) { in.Asked = time.Now(); return in, nil }); err != nil {
+			t.Fatal(err)
+		}
+		b.want(two.renew(refresh), 503, unavailable) // of a gateway that has died
+		time.Sleep(claimLife)
+		b.want(two.renew(refresh), 200, "")
+	})
+}
+
+// A refusal that comes after another gateway has claimed the sign-in ends nothing.
+func TestALateRefusalEndsNothing(t *testing.T) {
+	b := start(t)
+	access, refresh := b.signIn()
+	id, _, _ := b.keys.parse(refreshPrefix, refresh)
+	row, err := b.state.get(t.Context(), id)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var first answer
-	failing := false
-	other := *b
-	other.Server = b.With(state, &overtaken{b.idp, func() {
-		if b.idp.moved = failing; failing {
-			b.idp.refused = fmt.Errorf("%w: it does not answer", ErrUnavailable)
+	in, err := signInOf(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Asked = b.at // and the row says nothing of it any more
+	if err := b.refused(t.Context(), &in, ErrRefused); !errors.Is(err, ErrUnavailable) || !b.good(access) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A role that the configuration gives no longer, or another one, is in force at the next call.
+func TestChangedRulesActOnTokensAtOnce(t *testing.T) {
+	b := start(t)
+	access, refresh := b.signIn()
+	role := func() string {
+		t.Helper()
+		in, _, err := b.Find(t.Context(), access)
+		if err != nil {
+			return err.Error()
 		}
-		first = b.renew(refresh)
-		b.idp.refused = nil
-	}}, b.logger)
-	second := other.renew(refresh)
-	b.want(first, 200, "")
-	b.want(second, 200, "")
-	for _, a := range []answer{first, second} {
-		if !b.good(a.text("access_token")) || !other.good(a.text("access_token")) {
-			t.Error("a token that was given out is not good")
+		return in.Person.Role
+	}
+	if role(); b.idp.asked != 0 {
+		t.Error("the identity provider is asked without a reason")
+	}
+	b.idp.rules, b.idp.person.Role = "changed", "operator"
+	for range 2 {
+		if got := role(); got != "operator" || b.idp.asked != 1 {
+			t.Errorf("%s, asked %d times", got, b.idp.asked)
 		}
 	}
-	refresh, failing = second.text("refresh_token"), true
-	b.want(other.renew(refresh), 503, unavailable) // nobody knows whether the person may come
-	b.want(b.renew(refresh), 200, "")
+	b.idp.rules, b.idp.refused = "changed again", fmt.Errorf("%w: it does not answer", ErrUnavailable)
+	if _, _, err := b.Find(t.Context(), access); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	b.idp.refused = fmt.Errorf("%w: no role is for them", ErrRefused)
+	if _, _, err := b.Find(t.Context(), access); !errors.Is(err, ErrRefused) {
+		t.Errorf("%v", err)
+	}
+	b.idp.refused = nil
+	b.want(b.renew(refresh), http.StatusUnauthorized, invalidGrant)
+}
+
+func TestATokenIsNotGoodForLongerThanARole(t *testing.T) {
+	b := start(t)
+	b.idp.life = 10 * time.Minute
+	access, refresh := b.signIn()
+	_, until, err := b.Find(t.Context(), access)
+	if err != nil || until.Sub(b.at) != 10*time.Minute {
+		t.Errorf("%v, %v", until.Sub(b.at), err)
+	}
+	if a := b.renew(refresh); a.fields["expires_in"] != 600.0 {
+		t.Errorf("%v", a.fields)
+	}
 }
 
 func TestManyProcessesRefreshAtOnceAndNoneIsSignedOut(t *testing.T) {

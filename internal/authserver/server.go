@@ -132,9 +132,20 @@ func (s *Server) ServeRegister(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, client)
 }
 
-// Find returns the sign-in of an access token, and when the token ends. The error wraps ErrGone for
-// a token that is not good, or ErrUnavailable.
+// Find returns the sign-in of an access token, and when the token ends. It asks the identity
+// provider again if the person has a role by a configuration that has changed. The error wraps
+// ErrGone for a token that is not good, or ErrRefused or ErrUnavailable.
 func (s *Server) Find(ctx context.Context, token string) (*SignIn, time.Time, error) {
+	in, until, err := s.find(ctx, token)
+	if err == nil {
+		if err = s.current(ctx, in); err == nil {
+			return s.find(ctx, token)
+		}
+	}
+	return in, until, err
+}
+
+func (s *Server) find(ctx context.Context, token string) (*SignIn, time.Time, error) {
 	if !strings.HasPrefix(token, accessPrefix) || len(token) > maxToken {
 		return nil, time.Time{}, ErrGone
 	}

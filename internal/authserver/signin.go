@@ -33,6 +33,8 @@ type SignIn struct {
 	Used    []Sum `json:"used"`
 	// Upstream is the refresh token of the identity provider, encrypted; nil without one.
 	Upstream []byte `json:"upstream,omitempty"`
+	// Asked is since when a gateway asks the identity provider; zero: none does.
+	Asked time.Time `json:"asked,omitzero"`
 }
 
 // Grant is what a client may do that has named itself, and what it is good for.

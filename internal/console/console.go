@@ -38,8 +38,6 @@ type Gateway interface {
 	// CallerOf returns the caller whose key of this tenant and name has a secret with this hash. The
 	// error is the error of Authenticate: the key is gone, expired, disabled, or has other secrets.
 	CallerOf(tenant, name, hash string) (request.Caller, error)
-	// CallerNamed returns the caller of a key of the configuration.
-	CallerNamed(name string) (request.Caller, error)
 	SignIns
 }
 
@@ -65,8 +63,10 @@ type Config struct {
 	API func(request.Caller) http.Handler
 	// Life is how long sessions live.
 	Life websession.Life
-	// Users are those whom another system signs in; nil: people sign in with a key, or are People.
-	Users *Users
+	// Named are those whom another system signs in; nil: people sign in with a key, or are People.
+	Named NamedCallers
+	// OnlyNamed says that nobody signs in otherwise.
+	OnlyNamed bool
 	// People are those who sign in at an identity provider; nil: nobody can.
 	People People
 	// Origin is the origin of the console behind a proxy that ends TLS ("https://console.example.com"). "" is

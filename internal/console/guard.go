@@ -39,11 +39,13 @@ type signedIn struct {
 
 // signedIn returns who asks for a page. Without ok it has answered already.
 func (g *guard) signedIn(w http.ResponseWriter, r *http.Request) (signedIn, bool) {
-	switch {
-	case !g.begin(w, r):
+	if !g.begin(w, r) {
 		return signedIn{}, false
-	case g.config.Users != nil:
-		return g.signedInByUser(w, r)
+	}
+	if g.config.Named != nil {
+		if caller, named, err := g.config.Named.NamedCaller(r); named || g.config.OnlyNamed {
+			return g.signedInByName(w, r, &caller, named, err)
+		}
 	}
 	return g.signedInByKey(w, r)
 }
@@ -151,7 +153,7 @@ func (g *guard) askToSignIn(w http.ResponseWriter, r *http.Request, done string)
 // have the cookie of one.
 func (g *guard) ownOrigin(w http.ResponseWriter, r *http.Request) bool {
 	err := g.origin.Check(r)
-	if err == nil && !safe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" && (g.cookies.id(r) != "" || g.config.Users != nil) {
+	if err == nil && !safe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" && (g.cookies.id(r) != "" || g.config.Named != nil) {
 		err = errors.New("neither Origin nor Sec-Fetch-Site")
 	}
 	if err == nil {

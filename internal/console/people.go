@@ -31,7 +31,7 @@ type People interface {
 
 // Returns reports whether a request brings a browser back from an identity provider.
 func (c *Console) Returns(r *http.Request) bool {
-	return c.config.People != nil && c.config.Users == nil && c.config.People.SignInEnds(r, c.config.Origin)
+	return c.config.People != nil && !c.config.OnlyNamed && c.config.People.SignInEnds(r, c.config.Origin)
 }
 
 // elsewhere leads people to identity providers, and back.
@@ -44,7 +44,7 @@ func (e elsewhere) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	back := r.URL.Query().Get("return")
-	if g.config.People == nil || g.config.Users != nil || insideOtherSite(r) {
+	if g.config.People == nil || g.isNamed(r) || insideOtherSite(r) {
 		http.Redirect(w, r, signInURL(nil), http.StatusSeeOther)
 		return
 	}

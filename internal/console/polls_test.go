@@ -134,7 +134,10 @@ func TestNoOtherCallerGetsASharedAnswer(t *testing.T) {
 
 func TestNoOtherPersonGetsASharedAnswer(t *testing.T) {
 	l := openLooked(func(c *Config) {
-		c.Users = &Users{Of: func(r *http.Request) string { return r.Header.Get("Test-User") }, Keys: map[string]string{"alice": "ops", "bob": "ops"}}
+		c.OnlyNamed, c.Named = true, &Users{
+			Of:   func(r *http.Request) string { return r.Header.Get("Test-User") },
+			Keys: map[string]string{"alice": "ops", "bob": "ops"}, Holder: c.Gateway.(*fakeGateway).CallerNamed,
+		}
 	})
 	cookies := map[string]string{}
 	for _, user := range []string{"alice", "bob"} { // a poll signs nobody in

@@ -51,7 +51,7 @@ func (g *guard) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if !g.begin(w, r) {
 		return
 	}
-	if g.config.Users != nil {
+	if g.isNamed(r) {
 		g.showReturn(w, r, back)
 		return
 	}
@@ -95,7 +95,7 @@ func (g *guard) doSignIn(w http.ResponseWriter, r *http.Request) {
 	if !g.begin(w, r) {
 		return
 	}
-	if g.config.Users != nil {
+	if g.isNamed(r) {
 		http.Redirect(w, r, Prefix+"/", http.StatusSeeOther)
 		return
 	}
@@ -170,7 +170,7 @@ func (g *guard) signOut(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if g.config.Users != nil {
+	if g.isNamed(r) {
 		g.stop(w, r, stopped{Status: http.StatusOK, Title: "Signed out", Text: "Another system signs you in to this console, and will do so again when you come back. To end that, sign out there"})
 		return
 	}

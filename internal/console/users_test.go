@@ -17,9 +17,10 @@ import (
 // this test sets.
 func withUsers(change ...func(*Config)) door {
 	return open(append([]func(*Config){func(c *Config) {
-		c.Users = &Users{
-			Of:   func(r *http.Request) string { return r.Header.Get("Test-User") },
-			Keys: map[string]string{"alice@example.com": "ops", "bob": "dev", "carol": "gone"},
+		c.OnlyNamed, c.Named = true, &Users{
+			Holder: c.Gateway.(*fakeGateway).CallerNamed,
+			Of:     func(r *http.Request) string { return r.Header.Get("Test-User") },
+			Keys:   map[string]string{"alice@example.com": "ops", "bob": "dev", "carol": "gone"},
 		}
 	}}, change...)...)
 }
@@ -114,7 +115,7 @@ func TestAUserIsNotRefusedWhileKeysCannotBeRead(t *testing.T) {
 }
 
 func TestOtherUsersMayHaveAKeyToo(t *testing.T) {
-	d := withUsers(func(c *Config) { c.Users.Others = "dev" })
+	d := withUsers(func(c *Config) { c.Named.(*Users).Others = "dev" })
 	if w := d.ask(http.MethodGet, "/console/about", "", "Test-User", "mallory"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "mallory as <b>dev</b>") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

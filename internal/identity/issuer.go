@@ -32,6 +32,9 @@ type Issuer struct {
 	// User is the claim that is shown as a name. Default: the first of email, preferred_username,
 	// name and sub that a token has.
 	User string
+	// Ambient is how the server in front of the gateway names somebody; then there is no issuer.
+	// Default: tokens do.
+	Ambient *Ambient `json:",omitempty"`
 	// Rules choose a role: the first that fits.
 	Rules []Rule
 }
@@ -63,6 +66,12 @@ const separators = ":/@.-_|,="
 
 // check returns what is wrong with the issuer.
 func (i *Issuer) check() error {
+	if i.MaxLife < 0 {
+		return fmt.Errorf("max_life %v: want a positive duration", i.MaxLife)
+	}
+	if i.Ambient != nil {
+		return i.checkAmbient()
+	}
 	u, err := url.Parse(i.URL)
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "":
@@ -74,9 +83,7 @@ func (i *Issuer) check() error {
 	case i.Client != "" && slices.Contains(i.Audiences, i.Client):
 		return errors.New("audience and client are the same: what an issuer says of a sign-in must not be good as a token")
 	case len(i.Rules) == 0:
-		return errors.New("role is missing: nobody would have one")
-	case i.MaxLife < 0:
-		return fmt.Errorf("max_life %v: want a positive duration", i.MaxLife)
+		return errNoRule
 	}
 	if i.KeySet != "" {
 		if u, err := url.Parse(i.KeySet); err != nil || u.Host == "" || !secure(u) {
@@ -87,6 +94,14 @@ func (i *Issuer) check() error {
 		if len(rule.Conditions) == 0 && slices.Contains(shared, strings.TrimSuffix(i.URL, "/")) {
 			return fmt.Errorf("role %q: everybody can get a token of %s: name a claim that only yours have, such as repository_owner", rule.Role, i.URL)
 		}
+	}
+	return checkRules(i)
+}
+
+var errNoRule = errors.New("role is missing: nobody would have one")
+
+func checkRules(i *Issuer) error {
+	for _, rule := range i.Rules {
 		for _, c := range rule.Conditions {
 			if err := c.check(i); err != nil {
 				return fmt.Errorf("role %q: %w", rule.Role, err)

@@ -30,7 +30,8 @@ type Deps struct {
 
 // Issuers are those of a configuration. They are safe for concurrent use.
 type Issuers struct {
-	byURL map[string]*keySet
+	all   []*keySet          // in the order of the configuration
+	byURL map[string]*keySet // those that sign tokens
 	now   func() time.Time
 
 	mu         sync.Mutex
@@ -47,10 +48,15 @@ func New(all []Issuer, deps Deps) (*Issuers, error) {
 		if err := issuer.check(); err != nil {
 			return nil, fmt.Errorf("identity %q: %w", issuer.Name, err)
 		}
+		set := &keySet{issuer: issuer, digest: issuer.digest(), client: &client, now: deps.Now, told: func(string, error) {}}
+		s.all = append(s.all, set)
+		if issuer.Ambient != nil {
+			continue
+		}
 		if other := s.byURL[issuer.URL]; other != nil {
 			return nil, fmt.Errorf("identity %q: identity %q has the same issuer", issuer.Name, other.issuer.Name)
 		}
-		s.byURL[issuer.URL] = &keySet{issuer: issuer, digest: issuer.digest(), client: &client, now: deps.Now, told: func(string, error) {}}
+		s.byURL[issuer.URL] = set
 	}
 	return s, nil
 }
@@ -85,12 +91,7 @@ func (s *Issuers) Inherit(earlier *Issuers) {
 // Still reports whether the issuer that has named somebody is configured as it was then, with its
 // rules.
 func (s *Issuers) Still(p Person) bool {
-	for _, set := range s.byURL {
-		if set.digest == p.By {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.all, func(set *keySet) bool { return set.digest == p.By })
 }
 
 // IsToken reports whether a text has the form of a JWT: three parts, of which the first is an
@@ -125,7 +126,7 @@ func (s *Issuers) Knows(text string) bool {
 
 // IsID reports whether a text can be the ID of a person of one of the issuers.
 func (s *Issuers) IsID(text string) bool {
-	for _, set := range s.byURL {
+	for _, set := range s.all {
 		digits, ok := strings.CutPrefix(text, set.issuer.Name+"-")
 		if _, err := hex.DecodeString(digits); ok && err == nil && len(digits) == hex.EncodedLen(idBytes) {
 			return true

@@ -32,7 +32,7 @@ type Claims struct {
 
 // named returns the issuer of a block, nil for none.
 func (s *Issuers) named(name string) *keySet {
-	for _, set := range s.byURL {
+	for _, set := range s.all {
 		if set.issuer.Name == name {
 			return set
 		}
@@ -42,6 +42,14 @@ func (s *Issuers) named(name string) *keySet {
 
 // URL returns that of the issuer of a block.
 func (s *Issuers) URL(name string) string { return s.named(name).issuer.URL }
+
+// MaxLife returns that of a block, 0 for none of its own.
+func (s *Issuers) MaxLife(name string) time.Duration {
+	if set := s.named(name); set != nil {
+		return set.issuer.MaxLife
+	}
+	return 0
+}
 
 // Discover reads what the issuer of a block says of itself. The error wraps ErrUnavailable.
 func (s *Issuers) Discover(ctx context.Context, name string) (Discovered, error) {

@@ -72,7 +72,30 @@ func TestAPersonSignsInToAProgramAndCalls(t *testing.T) {
 	if a := call(); a.Status != 200 {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
+	// What the role is by the rules of a reload counts at the next call.
 	setup.Options = strings.ReplaceAll(setup.Options, "role developer", "role renamed")
+	h.Become(setup)
+	if a := call(); a.Status != 200 {
+		t.Fatalf("another role: %d %s", a.Status, a.Body)
+	}
+	setup.Options = strings.Replace(setup.Options, "groups ai-users", "groups others", 1)
+	h.Become(setup)
+	harness.WantRefusal(t, harness.ChatV1, call(), 401, "invalid_api_key")
+	// A client that a reload drops, and its max_life.
+	setup.Options = strings.Replace(setup.Options, "groups others", "groups ai-users", 1)
+	h.Become(setup)
+	access, _ = p.signIn()
+	short := setup
+	short.Options = strings.Replace(setup.Options, "client "+identitytest.ClientID, "max_life 1ns\nclient "+identitytest.ClientID, 1)
+	h.Become(short)
+	harness.WantRefusal(t, harness.ChatV1, call(), 401, "invalid_api_key")
+	h.Become(setup)
+	if a := call(); a.Status != 200 {
+		t.Fatalf("with a longer life: %d %s", a.Status, a.Body)
+	}
+	other := identitytest.Start(t)
+	setup.Options += "\n" + strings.NewReplacer(issuer.URL, other.URL, "identity idp", "identity second").Replace(setup.Options[strings.Index(setup.Options, "identity idp"):strings.Index(setup.Options, "authorization_server")])
+	setup.Options = strings.Replace(setup.Options, "client "+identitytest.ClientID+" {env.SIGN_IN_CLIENT}", "audience gatehouse", 1)
 	h.Become(setup)
 	harness.WantRefusal(t, harness.ChatV1, call(), 401, "invalid_api_key")
 }

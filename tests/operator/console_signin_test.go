@@ -152,3 +152,52 @@ func TestAClientCannotSayWhichUserItIs(t *testing.T) {
 	h.Become(harness.Setup{Site: "gatehouse_console {\nsign_in user {http.auth.user.id}" + users + harness.DefaultSite})
 	want("a header without any authentication", http.StatusForbidden, "names nobody", "Remote-User", "alice", "X-Auth-User-Id", "alice", "Authorization", "Basic YWxpY2U6eA==")
 }
+
+// Whom an identity names by a placeholder is signed in to the console by the role; others sign in
+// with a key.
+func TestWhomAnIdentityNamesIsSignedInToTheConsole(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, err := r.Cookie("sso"); err == nil {
+			w.Header().Set("Remote-User", c.Value)
+		}
+	}))
+	defer other.Close()
+	setup := harness.Setup{
+		Options: "role ops {\nscopes activity:read\n}\nidentity sso {\nuser {http.reverse_proxy.header.Remote-User}\nrole ops {\nuser alice bob\n}\n}\n",
+		Site:    "forward_auth " + other.URL + " {\nuri /\n}\ngatehouse_console\n" + harness.DefaultSite,
+	}
+	h := harness.Start(t, setup)
+	want := func(what string, status int, text string, header ...string) harness.Answer {
+		t.Helper()
+		a := atConsole(h, http.MethodGet, "/console/you", nil, header...)
+		if a.Status != status || !strings.Contains(string(a.Body)+a.Header.Get("Location"), text) {
+			t.Errorf("%s: %d, without %q: %v %s", what, a.Status, text, a.Header, a.Body)
+		}
+		return a
+	}
+	session, _, _ := strings.Cut(want("alice", http.StatusOK, "alice", "Cookie", "sso=alice").Header.Get("Set-Cookie"), ";")
+	if session == "" {
+		t.Fatal("no session")
+	}
+	want("mallory", http.StatusForbidden, "mallory may not use this console", "Cookie", "sso=mallory")
+	want("nobody", http.StatusSeeOther, "/console/sign-in", "Remote-User", "alice")
+	want("bob with the session of alice", http.StatusOK, "bob", "Cookie", "sso=bob; "+session)
+	want("alice's session is over", http.StatusSeeOther, "/console/sign-in", "Cookie", session)
+	session, _, _ = strings.Cut(want("alice", http.StatusOK, "alice", "Cookie", "sso=alice").Header.Get("Set-Cookie"), ";")
+	want("a session without a name", http.StatusSeeOther, "/console/sign-in", "Cookie", session)
+	for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "image"}} {
+		want("a page of another site", http.StatusForbidden, "another site", append(header, "Cookie", "sso=alice")...)
+	}
+	a := atConsole(h, http.MethodGet, "/console/sign-in", nil)
+	if a.Status != http.StatusOK || !strings.Contains(string(a.Body), `name="key"`) {
+		t.Errorf("the sign-in with a key: %d %s", a.Status, a.Body)
+	}
+	session, _, _ = strings.Cut(want("alice", http.StatusOK, "alice", "Cookie", "sso=alice").Header.Get("Set-Cookie"), ";")
+	h.Become(setup)
+	if a := want("after a reload", http.StatusOK, "alice", "Cookie", "sso=alice; "+session); a.Header.Get("Set-Cookie") != "" {
+		t.Error("a reload has ended the session")
+	}
+	setup.Options = strings.Replace(setup.Options, "alice bob", "bob", 1)
+	h.Become(setup)
+	want("who has no role any more", http.StatusForbidden, "alice may not use this console", "Cookie", "sso=alice; "+session)
+}

@@ -52,15 +52,12 @@ func NewConfig(s Settings) (*Config, error) {
 
 // SignIns are those of a configuration.
 type SignIns struct {
+	*Operators
 	Server *authserver.Server
 	Pages  *authserver.Pages
 
-	at      upstream.Provider
-	state   *authserver.State
-	managed map[string]*Managed
-	people  *people.People
-	revoke  func(id string) // the desktops of a person, and addresses of them, at all gateways
-
+	at        upstream.Provider
+	managed   map[string]*Managed
 	collector *Collector
 	sampled   func() *zap.Logger
 }
@@ -70,9 +67,10 @@ func KeptIn(s *gateway.Slots, now func() time.Time) *authserver.State {
 	return gateway.Kept(s, func() *authserver.State { return authserver.NewState(now) })
 }
 
-// Feature lets people sign in to programs; a nil config: nobody can, and tokens are not good.
+// Feature lets people sign in to programs; a nil config: nobody can, and tokens are not good. Also
+// then operators end what people have begun, and keep them out, who are known by other means.
 // SignIns and identities are the features by which people sign in at identity providers, and have
-// roles.
+// roles; identities without Offers: nobody has.
 func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature) gateway.Feature {
 	state := KeptIn(c.Slots, c.Requests.Now)
 	f := gateway.Feature{Offers: struct{}{}, Schemas: []store.Schema{authserver.Schema}}
@@ -82,25 +80,22 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 		}
 	}
 	of, _ := identities.Offers.(*people.People)
-	if of != nil {
-		of.KeptOut, of.Over = state.KeptOut, state.Over
-	}
-	if config == nil {
+	if of == nil {
 		f.Apply = func() { state.Told(func(authserver.Person, time.Time) {}) }
 		return f
 	}
+	of.KeptOut, of.Over = state.KeptOut, state.Over
+	operators := &Operators{state, of, c}
+	f.Offers = operators
+	f.Apply = func() { state.Told(operators.ended) }
+	if config == nil {
+		return f
+	}
 	at := upstream.New(c, signIns)
-	s := &SignIns{at: at, state: state, managed: config.managed, people: of, collector: config.collector, sampled: c.Requests.Sampled}
+	s := &SignIns{Operators: operators, at: at, managed: config.managed, collector: config.collector, sampled: c.Requests.Sampled}
 	s.Server = config.server.With(state, at, c.Requests.Logger)
 	s.Pages = authserver.NewPages(s.Server)
-	t := &tokens{server: s.Server, state: state, at: at, people: of}
-	f.Offers, f.Keys = s, t
-	s.revoke = func(id string) {
-		for _, tenant := range of.Tenants() {
-			c.Desktops.Revoke(tenant, id)
-		}
-	}
-	f.Apply = func() { state.Told(func(p authserver.Person, until time.Time) { t.ended(c, p.ID, until) }) }
+	f.Offers, f.Keys = s, &tokens{server: s.Server, state: state, at: at, people: of, now: c.Requests.Now}
 	return f
 }
 

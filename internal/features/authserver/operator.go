@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
@@ -36,8 +37,15 @@ type Blocked struct {
 	Since time.Time `json:"since"`
 }
 
+// Operators see who has signed in, and end what people have begun.
+type Operators struct {
+	state  *authserver.State
+	people *people.People
+	core   gateway.Core
+}
+
 // Operate does what an operator asks for: "list", or "end", "block" or "unblock" with a user.
-func (s *SignIns) Operate(ctx context.Context, what, user string) (any, error) {
+func (s *Operators) Operate(ctx context.Context, what, user string) (any, error) {
 	switch what {
 	case "end":
 		return s.end(ctx, user)
@@ -50,7 +58,7 @@ func (s *SignIns) Operate(ctx context.Context, what, user string) (any, error) {
 }
 
 // list returns the sign-ins that have not ended, the newest first, and who is blocked.
-func (s *SignIns) list() Listing {
+func (s *Operators) list() Listing {
 	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}}
 	for _, in := range s.state.List() {
 		all.SignIns = append(all.SignIns, Row{
@@ -71,7 +79,7 @@ type Ended struct {
 }
 
 // end ends all that a user has begun: the name for display, or the key.
-func (s *SignIns) end(ctx context.Context, user string) (Ended, error) {
+func (s *Operators) end(ctx context.Context, user string) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
@@ -82,7 +90,7 @@ func (s *SignIns) end(ctx context.Context, user string) (Ended, error) {
 }
 
 // block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
-func (s *SignIns) block(ctx context.Context, user string) (Ended, error) {
+func (s *Operators) block(ctx context.Context, user string) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
@@ -93,12 +101,36 @@ func (s *SignIns) block(ctx context.Context, user string) (Ended, error) {
 }
 
 // unblock lets a user in again, by the key.
-func (s *SignIns) unblock(ctx context.Context, key string) error {
+func (s *Operators) unblock(ctx context.Context, key string) error {
 	found, err := s.state.Unblock(ctx, key)
 	if err == nil && !found {
 		return apierror.New(apierror.NotFound, "nobody with the key %q is blocked", key)
 	}
 	return failed(err)
+}
+
+// revoke ends the desktops of a person, and addresses of them, at all gateways.
+func (s *Operators) revoke(id string) {
+	for _, tenant := range s.people.Tenants() {
+		s.core.Desktops.Revoke(tenant, id)
+	}
+}
+
+// ended ends at this gateway what somebody has opened until a time: zero if one sign-in has ended,
+// and then nothing as long as there is another, or a token.
+func (s *Operators) ended(p authserver.Person, until time.Time) {
+	now, hash := s.core.Requests.Now(), people.HashOf(p.ID)
+	switch {
+	case !until.IsZero():
+		s.people.Ended(hash)
+	case s.state.Last(hash) != nil || s.people.IsKnown(hash):
+		return
+	default:
+		until = now
+	}
+	for _, tenant := range s.people.Tenants() {
+		s.core.Desktops.RevokedElsewhere(tenant, p.ID, until, now)
+	}
 }
 
 func failed(err error) error {
@@ -110,7 +142,7 @@ func failed(err error) error {
 
 // named returns somebody by the name for display of those who are signed in to a program, or known
 // at this gateway, or by the key.
-func (s *SignIns) named(user string) (p authserver.Person, err error) {
+func (s *Operators) named(user string) (p authserver.Person, err error) {
 	if s.people.IsSubject(policy.KeySubject(user)) {
 		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
 	}

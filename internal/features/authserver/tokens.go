@@ -11,7 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
@@ -20,29 +19,13 @@ import (
 // a code may be deceived about what it is for (RFC 8628, section 5.4), so none is for operators.
 const forPrograms = keys.ChatWrite | keys.ModelsRead | keys.MCPCall | keys.LimitsRead | keys.WorkstationsConnect | keys.WorkstationsAutomate
 
-// tokens are those of sign-ins. It implements [gateway.KeySource].
+// tokens are those of sign-ins. It is a KeySource of a gateway.
 type tokens struct {
 	server *authserver.Server
 	state  *authserver.State
 	at     upstream.Provider
 	people *people.People
-}
-
-// ended ends at this gateway what somebody has opened until a time: zero if one sign-in has ended,
-// and then nothing as long as there is another, or a token.
-func (t *tokens) ended(c gateway.Core, id string, until time.Time) {
-	now, hash := c.Requests.Now(), people.HashOf(id)
-	switch {
-	case !until.IsZero():
-		t.people.Ended(hash)
-	case t.state.Last(hash) != nil || t.people.IsKnown(hash):
-		return
-	default:
-		until = now
-	}
-	for _, tenant := range t.people.Tenants() {
-		c.Desktops.RevokedElsewhere(tenant, id, until, now)
-	}
+	now    func() time.Time
 }
 
 func (t *tokens) granted(p authserver.Person) (keys.Credential, *policy.KeyLimits, error) {
@@ -77,7 +60,13 @@ func (t *tokens) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *pol
 
 func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential, *policy.KeyLimits, error) {
 	credential, limits, err := t.granted(in.Person)
-	if err != nil || !slices.Contains(t.at.Choices(), in.Person.Identity) {
+	if err != nil || !slices.Contains(t.at.Choices(), in.Person.Identity) || !t.at.Still(in.Person) {
+		return keys.Credential{}, nil, keys.ErrInvalid
+	}
+	if most := t.at.MaxLife(in.Person.Identity); most > 0 && in.Refreshed.Add(most).Before(until) {
+		until = in.Refreshed.Add(most)
+	}
+	if !t.now().Before(until) {
 		return keys.Credential{}, nil, keys.ErrInvalid
 	}
 	key := *credential.Key

@@ -74,7 +74,7 @@ func (c *Console) keeps() func(websession.Session) bool {
 		if s.Grant != "" {
 			return true // each page, and each thing that is open, asks whom it belongs to
 		}
-		if s.User == "" {
+		if s.User == "" || s.KeyHash != "" { // a key, or a person by a role
 			_, err := c.CallerOf(s.Tenant, s.Key, s.KeyHash)
 			var refusal *apierror.Error
 			return !errors.As(err, &refusal) || refusal.Code != apierror.InvalidAPIKey

@@ -138,6 +138,18 @@ func (p *People) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *pol
 	return p.grant(person, nil)
 }
 
+// OfRequest returns what somebody may do whom the server in front of the gateway names by the values of
+// placeholders. [People.Held] knows the person by the hash from then on. Without a role the person
+// is still returned. The error is [keys.ErrInvalid] if nobody is named, or a refusal.
+func (p *People) OfRequest(values func(placeholder string) []string) (identity.Person, keys.Credential, *policy.KeyLimits, error) {
+	person, err := p.issuers.Named(values)
+	if person.Role == "" && person.ID != "" {
+		p.Ended(person.Hash) // it is said now, not by a token of an hour ago
+	}
+	credential, limits, err := p.grant(person, err)
+	return person, credential, limits, err
+}
+
 // SignedIn returns what somebody may do who has signed in at an issuer, by the rules of then, until
 // the end of the person. [People.Held] knows the person by the hash from then on.
 func (p *People) SignedIn(person identity.Person) (keys.Credential, *policy.KeyLimits, error) {
@@ -151,9 +163,9 @@ func (p *People) grant(person identity.Person, err error) (keys.Credential, *pol
 	var none *identity.NoRoleError
 	switch {
 	case errors.As(err, &none):
-		p.sampled().Info("somebody with a valid token has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
+		p.sampled().Info("somebody who is known has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
 		return keys.Credential{}, nil, apierror.New(apierror.NoRole,
-			"the token is valid, and no role of this gateway is for its holder: ask its operator")
+			"the gateway knows who you are, and none of its roles is for you: ask its operator")
 	case errors.Is(err, identity.ErrUnavailable):
 		return keys.Credential{}, nil, apierror.New(apierror.IdentityUnavailable,
 			"the keys of the token's issuer cannot be read now; try again").WithCause(err)

@@ -8,9 +8,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
-// Issuer, Rule and Condition are what a configuration says of an identity provider.
+// Issuer, Rule and Condition are what a configuration says of an identity provider; Ambient is what
+// it says of a server that names somebody instead.
 type (
 	Issuer    = identity.Issuer
+	Ambient   = identity.Ambient
 	Rule      = identity.Rule
 	Condition = identity.Condition
 )

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -68,13 +69,19 @@ func (p Provider) Again(ctx context.Context, of authserver.Person, refresh strin
 	return authserver.Person{}, "", fmt.Errorf("%w: %w", authserver.ErrRefused, err)
 }
 
+// Still implements [authserver.Provider]. People of an earlier version are asked for at the refresh.
+func (p Provider) Still(of authserver.Person) bool { return of.By == "" || p.at.Still(of.By) }
+
+// MaxLife implements [authserver.Provider].
+func (p Provider) MaxLife(identity string) time.Duration { return p.at.MaxLife(identity) }
+
 func away(err error) bool {
 	return errors.Is(err, signin.ErrUnavailable) || errors.Is(err, identity.ErrUnavailable)
 }
 
 func personIn(r signin.Result) authserver.Person {
 	p := r.Person
-	return authserver.Person{ID: p.ID, Hash: p.Hash, Name: p.Name, Identity: r.Identity, Role: p.Role}
+	return authserver.Person{ID: p.ID, Hash: p.Hash, Name: p.Name, Identity: r.Identity, Role: p.Role, By: p.By}
 }
 
 // Finish ends the sign-in of a browser that comes back, at the pages.
