@@ -70,6 +70,8 @@ type Key struct {
 type Credential struct {
 	*Key
 	Hash string // SHA-256 of the secret, lower-case hex; a filter of the activity
+	// Issued reports whether the secret is a token that the gateway gave to a program of a person.
+	Issued bool
 }
 
 // Has reports whether the key has every scope in s.

@@ -102,14 +102,10 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 // ServeCallback is where a browser comes back from an identity provider.
 func (s *SignIns) ServeCallback(w http.ResponseWriter, r *http.Request) { s.at.Finish(w, r, s.Pages) }
 
-// Managed returns the managed settings of who calls with a secret, nil for none: without a token of
-// a sign-in there are none.
-func (s *SignIns) Managed(secret string, limits *policy.KeyLimits) *Managed {
-	if !s.Signed(secret) || limits == nil || limits.Holder == nil {
+// Managed returns the managed settings of a caller's role, nil for none.
+func (s *SignIns) Managed(limits *policy.KeyLimits) *Managed {
+	if limits == nil || limits.Holder == nil {
 		return nil
 	}
 	return s.managed[limits.Holder.Role]
 }
-
-// Signed reports whether the secret of a caller is a token of a sign-in.
-func (*SignIns) Signed(secret string) bool { return authserver.IsToken(secret) }

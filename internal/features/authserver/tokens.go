@@ -83,7 +83,7 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 	key := *credential.Key
 	key.Scopes &= forDevices
 	key.AllTenants, key.Expires = false, until
-	credential.Key = &key
+	credential.Key, credential.Issued = &key, true
 	return credential, limits, nil
 }
 
