@@ -8,6 +8,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
 // serveManaged answers with the managed settings of the caller's role.
@@ -16,8 +17,8 @@ func serveManaged(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	m := s.Managed(x.Req.Caller.Secret, x.Req.Caller.Limits)
-	if m == nil {
+	m := s.Managed(x.Req.Caller.Limits)
+	if m == nil || !x.Req.Caller.Issued {
 		return apierror.New(apierror.NotFound, "there are no managed settings for this caller")
 	}
 	x.Writer.Header().Set("ETag", m.Tag)
@@ -29,6 +30,20 @@ func serveManaged(x *handlers.Request) error {
 	return x.Succeed(m.Answer, nil)
 }
 
+// serveUsage answers with what the caller has spent of budgets of its own.
+func serveUsage(x *handlers.Request) error {
+	caller, deps, ctx := &x.Req.Caller, x.Gateway.Requests(), x.HTTP.Context()
+	if !caller.Issued {
+		return apierror.New(apierror.NotFound, "this is for programs to which people have signed in; GET /api/v1/key has the budgets of a key")
+	}
+	balances, err := deps.Ledger.Status(ctx, deps.Now(), caller.Limits.Own(caller.Name))
+	if err != nil {
+		return report.LedgerFailure(ctx, err)
+	}
+	x.Writer.Header().Set("Cache-Control", "no-store")
+	return x.Succeed(programs.Usage(balances))
+}
+
 // serveTelemetry takes what Claude Code sends of itself (OTLP over HTTP): a collector gets it, or
 // nobody.
 func serveTelemetry(x *handlers.Request) error {
@@ -36,7 +51,7 @@ func serveTelemetry(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	if !s.Signed(x.Req.Caller.Secret) {
+	if !x.Req.Caller.Issued {
 		return apierror.New(apierror.NotFound, "telemetry is taken of programs to which people have signed in")
 	}
 	switch err := s.Forward(x.HTTP); {

@@ -32,6 +32,7 @@ var (
 // Those of Claude Code's gateway protocol.
 var (
 	managedEndpoint   = &handlers.Operation{Name: "managed_settings", Method: http.MethodGet, Serve: serveManaged}
+	usageEndpoint     = &handlers.Operation{Name: "oauth_usage", Method: http.MethodGet, Serve: serveUsage}
 	telemetryEndpoint = &handlers.Operation{Name: "telemetry", Method: http.MethodPost, Serve: serveTelemetry}
 )
 
@@ -50,6 +51,7 @@ func init() {
 		handlers.Route{Path: upstream.CallbackPath, API: api.OpenAI{}, Operation: callbackEndpoint},
 		handlers.Route{Path: authserver.StylePath, API: api.OpenAI{}, Operation: styleEndpoint},
 		handlers.Route{Path: "/managed/settings", API: api.Anthropic{}, Operation: managedEndpoint},
+		handlers.Route{Path: programs.UsagePath, API: api.Anthropic{}, Operation: usageEndpoint},
 		handlers.Route{Path: "/v1/metrics", API: api.Anthropic{}, Operation: telemetryEndpoint},
 		handlers.Route{Path: "/v1/logs", API: api.Anthropic{}, Operation: telemetryEndpoint},
 		handlers.Route{Path: "/v1/traces", API: api.Anthropic{}, Operation: telemetryEndpoint},

@@ -92,6 +92,7 @@ var vendors = []struct{ prefix, documentation string }{
 	{"/v1/messages", "https://docs.anthropic.com/en/api/messages"},
 	{"/api/v1/messages", "https://docs.anthropic.com/en/api/messages"},
 	{"/managed/settings", ofClaudeCode},
+	{"/api/oauth/", ofClaudeCode},
 	{"/v1/metrics", ofClaudeCode},
 	{"/v1/logs", ofClaudeCode},
 	{"/v1/traces", ofClaudeCode},

@@ -22,13 +22,22 @@ type Spending struct {
 	key  *policy.KeyLimits
 	hold *limits.Reservation
 
-	price int64 // that ReservePrice was called with
+	show  bool             // the caller's client shows its person a budget
+	shown *apierror.Budget // nil: none
+	price int64            // that ReservePrice was called with
 }
 
 // SpendingOf returns that of a call with a key, which has reserved nothing yet.
 func SpendingOf(d *Deps, q *request.Request, key *policy.KeyLimits) Spending {
 	return Spending{deps: d, req: q, key: key}
 }
+
+// Show makes the caller see the budget: Shown, and refusals that say to a person what to do.
+func (s *Spending) Show() { s.show = true }
+
+// Shown is the caller's own budget of which the most is spent, when the call has reserved what it may use.
+// Nil: the caller has none, or does not see it.
+func (s *Spending) Shown() *apierror.Budget { return s.shown }
 
 const (
 	// reserveTimeout bounds how long a call, with its concurrency slots, waits for its reservation to
@@ -52,9 +61,17 @@ func (s *Spending) Check(ctx context.Context) error {
 	case err != nil:
 		return s.ledgerFailure(ctx, err)
 	case refused != nil:
-		return s.deps.Exhausted.Refusal(refused)
+		return s.refusal(refused)
 	}
 	return nil
+}
+
+func (s *Spending) refusal(r *limits.Refusal) error {
+	e := s.deps.Exhausted.Refusal(r)
+	if s.show {
+		policy.ToPerson(e, r, s.req.Caller.Name)
+	}
+	return e
 }
 
 // Reserve takes from the budgets what the call may use.
@@ -69,10 +86,23 @@ func (s *Spending) Reserve(ctx context.Context, most, likely limits.Amount) erro
 	case err != nil:
 		return s.ledgerFailure(ctx, err)
 	case refused != nil:
-		return s.deps.Exhausted.Refusal(refused)
+		return s.refusal(refused)
 	}
 	s.hold = hold
+	if s.show {
+		s.shown = s.fullest(ctx)
+	}
 	return nil
+}
+
+// fullest reads Shown. What a call has spent is charged all the same if it cannot be read.
+func (s *Spending) fullest(ctx context.Context) *apierror.Budget {
+	own := s.key.Own(s.req.Caller.Name)
+	balances, err := s.deps.Ledger.Status(ctx, s.req.Outcome.Begun, own)
+	if err != nil {
+		return nil
+	}
+	return policy.ShownBudget(balances)
 }
 
 // Settle charges what the call used and gives back the rest of what it reserved.

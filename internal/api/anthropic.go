@@ -44,6 +44,9 @@ func (a Anthropic) ShowRefusal(h http.Header, e *apierror.Error, now time.Time) 
 	if e.Rate != nil {
 		a.ShowRate(h, e.Rate, now)
 	}
+	if e.Budget != nil {
+		refuseBudget(h, e.Budget)
+	}
 }
 
 // AppendModel implements [API].

@@ -49,6 +49,9 @@ type Error struct {
 	// Rate is the rate that refused, for the headers of a 429.
 	Rate *Rate
 
+	// Budget is the budget that refused, for headers; nil: the caller's client does not show it.
+	Budget *Budget
+
 	// NoRetry reports that another attempt within the same SDK call cannot help.
 	NoRetry bool
 
@@ -80,6 +83,14 @@ type Rate struct {
 	Limit, Remaining int64
 	Reset            time.Duration // until everything counted has expired
 	Tokens           bool          // counted in tokens, not requests
+}
+
+// Budget is the state of a budget, as shown in headers to who spends it.
+type Budget struct {
+	Used     float64   // the part of it that is spent
+	Period   string    // "daily", "weekly", "monthly"; "": it is never reset
+	ResetsAt time.Time // zero: never
+	Shared   bool      // with other callers
 }
 
 // New returns an error of the code with a formatted message.
@@ -153,6 +164,9 @@ var keptRows = map[int]Code{http.StatusNotFound: NotFound, http.StatusRequestEnt
 
 func (e *Error) row() row {
 	code := e.Code
+	if e.Budget != nil {
+		return shownBudget
+	}
 	if kept := keptRows[e.Status]; code == UpstreamRejected && kept != "" {
 		code = kept
 	}

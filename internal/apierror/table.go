@@ -123,6 +123,10 @@ const (
 	noBilling      = "billing_error"
 )
 
+// shownBudget is the row of BudgetExceeded for callers whose client shows budgets to a person: of
+// refusals by a budget it shows the message of a 429 alone (Claude Code gateway protocol 1).
+var shownBudget = row{429, noQuota, "payment_required", noBilling, 0, true}
+
 type row struct {
 	status         int
 	openaiType     string

@@ -66,7 +66,7 @@ func (e *ended) Read(p []byte) (int, error) {
 // deliverPassed forwards a large answer as it comes, and reads what it says besides its long strings. The
 // last piece waits until the call is recorded. An answer that breaks off breaks the client's connection,
 // so that a part never looks whole.
-func deliverPassed(ctx context.Context, a *attempt, rates shownRates, s *wire.Sending, resp *http.Response, piece []byte) delivery {
+func deliverPassed(ctx context.Context, a *attempt, rates shownLimits, s *wire.Sending, resp *http.Response, piece []byte) delivery {
 	u := &a.upstream
 	q := u.request
 	u.trace.answered(piece)

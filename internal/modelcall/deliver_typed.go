@@ -18,7 +18,7 @@ import (
 type typed struct {
 	attempt   *attempt
 	guard     *admission.Guard
-	rates     shownRates
+	rates     shownLimits
 	newWriter func() *eventWriter
 	choices   int64
 	open      bool // another attempt can follow
@@ -88,7 +88,7 @@ func (t *typed) text(ctx context.Context, resp *http.Response) delivery {
 
 // deliverBytes forwards an answer as it comes. A failure before the first byte can become a status;
 // after it the client's connection breaks, so that a part never looks whole.
-func deliverBytes(ctx context.Context, a *attempt, rates shownRates, resp *http.Response) delivery {
+func deliverBytes(ctx context.Context, a *attempt, rates shownLimits, resp *http.Response) delivery {
 	u := &a.upstream
 	q, heard, buffer := u.request, sound.New(resp.Header.Get("Content-Type")), make([]byte, maxPassed)
 	defer heard.Close()

@@ -25,7 +25,7 @@ const (
 )
 
 // deliverWhole forwards an answer in one piece.
-func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownRates, s *wire.Sending) delivery {
+func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownLimits, s *wire.Sending) delivery {
 	u := &a.upstream
 	resp, err := u.send(ctx, s)
 	if err != nil {
@@ -50,7 +50,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates sho
 }
 
 // readWhole forwards an answer that has begun.
-func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownRates, s *wire.Sending, resp *http.Response) delivery {
+func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownLimits, s *wire.Sending, resp *http.Response) delivery {
 	u, err := &a.upstream, error(nil)
 	q, memory := u.request, &u.memory
 	received := buffers.Get().(*[]byte)
@@ -108,13 +108,13 @@ func readWhole(ctx context.Context, a *attempt, g *admission.Guard, rates shownR
 }
 
 // writeJSON writes an answer of JSON.
-func writeJSON(q *request.Request, rates shownRates, body []byte) error {
+func writeJSON(q *request.Request, rates shownLimits, body []byte) error {
 	return writeWhole(q, rates, jsonContentType, body)
 }
 
 // writeWhole writes an answer in one piece. An error only says that the client may not have got it: the
 // request's context shows that it has left.
-func writeWhole(q *request.Request, rates shownRates, contentType []string, body []byte) error {
+func writeWhole(q *request.Request, rates shownLimits, contentType []string, body []byte) error {
 	w := q.Writer
 	h := w.Header()
 	rates.set(h)

@@ -51,11 +51,11 @@ func (c *call) dispatch(ctx context.Context) error {
 		c.begin(&a, s, buffer)
 		var d delivery
 		if s.Wire.Typed() {
-			d = (&typed{c.attempt, &c.guard, ratesOf(c), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
+			d = (&typed{c.attempt, &c.guard, limitsOf(c), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
 		} else if w != nil {
 			d = deliverStream(ctx, c.attempt, &c.guard, w, s, c.asked.Choices, a.open())
 		} else {
-			d = deliverWhole(ctx, c.attempt, &c.guard, ratesOf(c), s)
+			d = deliverWhole(ctx, c.attempt, &c.guard, limitsOf(c), s)
 		}
 		if d.failure == nil {
 			return nil
@@ -87,12 +87,12 @@ func (c *call) buffer(a *attempts) *sharedBuffer {
 }
 
 func (c *call) newEventWriter() *eventWriter {
-	rates := ratesOf(c) // now: a heartbeat can begin the answer between two attempts
+	shown := limitsOf(c) // now: a heartbeat can begin the answer between two attempts
 	var beats wire.Heartbeat
 	if c.op.Heartbeat != nil {
 		beats = c.op.Heartbeat(c.req.HTTP.Header)
 	}
-	return newEventWriter(c.req.Writer, &c.deps.Timeouts, c.deps.Now, beats, rates.set)
+	return newEventWriter(c.req.Writer, &c.deps.Timeouts, c.deps.Now, beats, shown.set)
 }
 
 // order returns the targets of a call in the order in which it asks them. The one that can read the

@@ -55,6 +55,9 @@ func newCall(d *Deps, q *request.Request, op *wire.Operation, api wire.API) *cal
 		state:   storedState{deps: d, caller: &q.Caller, op: op},
 		sealed:  sealed{deps: d, requestID: record.RequestID},
 	}
+	if _, ok := api.(wire.BudgetAPI); ok && q.Caller.Issued {
+		c.charge.spending.Show()
+	}
 	c.tried = newTried(c.req, &c.asked, &c.to)
 	q.Work = c
 	return c

@@ -45,9 +45,32 @@ func start(t *testing.T, program, origin string) *screen {
 	must(t, os.WriteFile(script, fmt.Appendf(nil, `#!/bin/sh
 mount --bind %s /etc && cd %s && exec env -i PATH="$PATH" TERM=xterm-256color HOME=%s BROWSER=%s DISABLE_AUTOUPDATER=1 ANTHROPIC_MODEL=claude/agent ANTHROPIC_DEFAULT_HAIKU_MODEL=claude/agent USE_BUILTIN_RIPGREP=0 %s "$@"
 `, etc, work, s.home, browser, program), 0o755))
-	s.tmux("new-session", "-d", "-s", "claude", "-x", "120", "-y", "40", "unshare", "--mount", script)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-L", s.socket, "kill-server").Run() })
+	s.open()
 	return s
+}
+
+// open opens a terminal.
+func (s *screen) open() {
+	s.t.Helper()
+	s.tmux("new-session", "-d", "-s", "claude", "-x", "120", "-y", "40", "unshare", "--mount", filepath.Join(s.home, "run"))
+}
+
+// reopen opens another one, in which Claude Code asks nothing of somebody new.
+func (s *screen) reopen() {
+	s.t.Helper()
+	file := filepath.Join(s.home, ".claude.json")
+	text, err := os.ReadFile(file)
+	must(s.t, err)
+	kept := map[string]any{}
+	must(s.t, json.Unmarshal(text, &kept))
+	kept["hasCompletedOnboarding"] = true
+	kept["projects"] = map[string]any{filepath.Join(s.home, "work"): map[string]any{"hasTrustDialogAccepted": true}}
+	text, err = json.Marshal(kept)
+	must(s.t, err)
+	must(s.t, os.WriteFile(file, text, 0o600))
+	s.socket += "-again" // the one before may still be on its way out
+	s.open()
 }
 
 func must(t *testing.T, err error) {

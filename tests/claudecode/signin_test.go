@@ -8,6 +8,7 @@ package claudecode
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,13 +24,15 @@ const options = `
 	role developer {
 		scopes chat:write models:read
 		unpriced allow
+		LIMITS
 	}
 	provider claude {
 		dialect anthropic
 		base_url PROVIDER/v1
 		api_key {env.PROVIDER_KEY}
-		models agent
+		models agent usage-all
 	}
+	catalog DIR/prices.json
 	identity idp {
 		issuer ISSUER
 		client ` + identitytest.ClientID + ` {env.SIGN_IN_CLIENT}
@@ -41,7 +44,9 @@ const options = `
 		token_life 20s
 	}`
 
-func TestClaudeCodeSignsIn(t *testing.T) {
+// connected starts a gateway whose role has these limits too, and signs Claude Code in there.
+func connected(t *testing.T, limits string) (*harness.Gateway, *screen) {
+	t.Helper()
 	program := os.Getenv("GATEHOUSE_CLAUDE")
 	if program == "" {
 		t.Fatal("GATEHOUSE_CLAUDE is not set: the path of the program")
@@ -51,12 +56,21 @@ func TestClaudeCodeSignsIn(t *testing.T) {
 	issuer := identitytest.Start(t)
 	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}, "email": "ann@example.com", "email_verified": true})
 	h := harness.Prepare(t)
-	setup := harness.Setup{Options: strings.NewReplacer("ORIGIN", h.Ports.Origin(), "ISSUER", issuer.URL).Replace(options)}
-	if err := h.Reload(setup); err != nil {
+	must(t, os.WriteFile(filepath.Join(h.Dir, "prices.json"), []byte(prices), 0o600))
+	replaced := strings.NewReplacer("ORIGIN", h.Ports.Origin(), "ISSUER", issuer.URL, "LIMITS", limits).Replace(options)
+	if err := h.Reload(harness.Setup{Options: replaced}); err != nil {
 		t.Fatal(err)
 	}
 	s := start(t, program, h.Ports.Origin())
 	s.connect()
+	return h, s
+}
+
+// prices are 0.001 USD for each token.
+const prices = `{"models":[{"id":"claude/agent","price":{"prompt":"1000","completion":"1000"}},{"id":"claude/usage-all","price":{"prompt":"1000","completion":"1000"}}]}`
+
+func TestClaudeCodeSignsIn(t *testing.T) {
+	h, s := connected(t, "")
 	tool := func() string {
 		return s.run("--print", `use Bash {"command":"cat fruit.txt","description":"reads a file"}`, "--output-format", "json", "--allowed-tools", "Bash(cat:*)")
 	}
@@ -86,6 +100,32 @@ func TestClaudeCodeSignsIn(t *testing.T) {
 	if !harness.Eventually(func() bool { return works(h, second.access) == http.StatusUnauthorized }) {
 		t.Errorf("signed out, and the token is good: %s", said)
 	}
+}
+
+// What a person reads of the budget: how much of it is spent, the dollars, and in the end the
+// gateway's sentence.
+func TestClaudeCodeShowsTheBudget(t *testing.T) {
+	h, s := connected(t, "budget 200usd/month soft")
+	spend := func(usd string) {
+		t.Helper()
+		r := h.Client.Request("/v1/messages", "", `{"model":"claude/usage-all","max_tokens":`+usd+`000,"messages":[{"role":"user","content":"x"}]}`)
+		r.Header.Set("Authorization", "Bearer "+s.credentials().access)
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+		if a := h.Client.Send(r); a.Status != http.StatusOK {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	s.reopen()
+	s.wait("shift+tab to cycle")
+	spend("160")
+	s.press("say pineapple", "Enter")
+	s.wait("of your usage credits")
+	s.wait(" · done ")
+	spend("30")
+	s.press("say pineapple", "Enter")
+	s.wait("is used up · it is full again at 00:00 UTC on")
+	s.press("/usage", "Enter")
+	s.wait("/ $200.00 spent this month")
 }
 
 // works returns the status of a call with a token.

@@ -107,14 +107,10 @@ func (s *SignIns) Challenge(resource string, status int) string {
 	return s.Server.Challenge(resource, status)
 }
 
-// Managed returns the managed settings of who calls with a secret, nil for none: without a token of
-// a sign-in there are none.
-func (s *SignIns) Managed(secret string, limits *policy.KeyLimits) *Managed {
-	if !s.Signed(secret) || limits == nil || limits.Holder == nil {
+// Managed returns the managed settings of a caller's role, nil for none.
+func (s *SignIns) Managed(limits *policy.KeyLimits) *Managed {
+	if limits == nil || limits.Holder == nil {
 		return nil
 	}
 	return s.managed[limits.Holder.Role]
 }
-
-// Signed reports whether the secret of a caller is a token of a sign-in.
-func (*SignIns) Signed(secret string) bool { return authserver.IsToken(secret) }

@@ -72,7 +72,7 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 	key := *credential.Key
 	key.Scopes &= rightsOf(in.Grant)
 	key.AllTenants, key.Expires = false, until
-	credential.Key, credential.Resource = &key, in.Grant.Resource
+	credential.Key, credential.Resource, credential.Issued = &key, in.Grant.Resource, true
 	return credential, limits, nil
 }
 

@@ -110,6 +110,12 @@ type API interface {
 	ShowRate(h http.Header, r *apierror.Rate, now time.Time)
 }
 
+// BudgetAPI is a family with a client that shows its person a budget.
+type BudgetAPI interface {
+	// ShowBudget sets the headers of an answer that show how much of a budget is spent.
+	ShowBudget(h http.Header, b *apierror.Budget)
+}
+
 // ChatAPI is a family that has chat completions.
 type ChatAPI interface {
 	API
