@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
 // plane is a control plane for the workstations of the default tenant.
@@ -237,7 +238,7 @@ func TestAnAddressOfASourceOpensNoDeclaredWorkstation(t *testing.T) {
 	label := mustIssue(t, open(t, use), "lab1")
 	d := open(t, func(c *desktop.Config) {
 		use(c)
-		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: "lab1"}, Target: desktop.Target{TestCard: true}})
+		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: "lab1"}, Target: desktop.Target{TestCard: testcard.Serve}})
 	})
 	_, err := d.Find(label, viewer.Addr())
 	wantRefusal(t, err, desktop.RefusedReleased)
