@@ -15,6 +15,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/recordings"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/runtimekeys"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/sockets"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/sources"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"

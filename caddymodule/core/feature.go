@@ -56,6 +56,7 @@ var kinds = []kind{
 	{"recordings", InVNC, []string{"record"}, []string{"record"}},
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
+	{"sources", InVNC, []string{"sources"}, []string{"source"}},
 	{"console", InApp, nil, nil},
 	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
 	{"demo", InApp, nil, nil},

@@ -189,10 +189,6 @@ func (w *GuardWebhook) build(ctx caddy.Context) (out *guardrail.Webhook, secret 
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}
 	}
-	connections, err := newConnections(nil, 0, w.URL)
-	if err != nil {
-		return nil, "", err
-	}
-	out.Transport, err = connections.kept(ctx)
+	out.Transport, err = NewTransport(ctx, 0, w.URL)
 	return out, secret, err
 }

@@ -67,11 +67,14 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
-	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
-	if err != nil {
-		return nil, nil, err
+	var sources []desktop.Source
+	if feature, ok := offerOf[Sources](v.features); ok {
+		var more []string
+		if sources, more, err = feature.BuildSources(ctx, state.Workstations.Node); err != nil {
+			return nil, nil, err
+		}
+		secrets = append(secrets, more...)
 	}
-	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
 		Policy: policy, Levels: levels, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
@@ -83,6 +86,13 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		ctx.Logger().Warn(warning)
 	}
 	return service, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
+}
+
+// Sources is a feature that has control planes for workstations.
+type Sources interface {
+	// BuildSources returns them, and the secrets in them. Node is the name of this gateway among
+	// several.
+	BuildSources(ctx caddy.Context, node func() string) (built []desktop.Source, secrets []string, err error)
 }
 
 // TestCard is a feature that serves the desktop of workstations that are a test card.
@@ -205,10 +215,10 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
 	var err error
-	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+	if p.Networks, err = ParseNetworks("register_networks", v.RegisterNetworks); err != nil {
 		return p, err
 	}
-	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
+	p.Ports, err = ParsePorts("register_ports", v.RegisterPorts)
 	return p, err
 }
 

@@ -41,15 +41,15 @@ func (p *plane) RoundTrip(*http.Request) (*http.Response, error) {
 // source returns what a configuration has of it.
 func (p *plane) source(t testing.TB) desktop.Source {
 	t.Helper()
-	s, err := source.New(source.Config{
-		Name: "lab", URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
-		Gateway: func() string { return "" }, Transport: p, Logger: zap.NewNop(), Now: time.Now,
-	})
+	s, err := source.NewWebhook(source.Webhook{
+		URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
+		Gateway: func() string { return "" }, Transport: p,
+	}, source.Config{Name: "lab", Logger: zap.NewNop(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return desktop.Source{
-		Source: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
+		ControlPlane: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
 		Ports: desktop.Ports{{First: 5900, Last: 5999}},
 	}
 }

@@ -1,21 +1,53 @@
-package core
+// Package sources is the blocks source of vnc: control planes that are asked for workstations.
+package sources
 
 import (
+	"embed"
 	"fmt"
-	"net/netip"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
+
+//go:embed *.go
+var files embed.FS
+
+func init() { core.Register("sources", func() core.Feature { return new(Feature) }, files) }
+
+// Feature is the member of vnc.
+type Feature struct {
+	// Sources are control planes that are asked for workstations which are neither declared nor
+	// registered.
+	Sources []Source `json:"sources,omitempty"`
+}
+
+// Options implements [core.Feature].
+func (f *Feature) Options() caddykit.Options {
+	return caddykit.Options{"source": caddykit.Listed(&f.Sources, (*Source).read)}
+}
+
+// Build implements [core.Feature]. The core asks for the sources when it builds the desktops.
+func (f *Feature) Build(*core.Build) error { return nil }
+
+// BuildSources implements [core.Sources].
+func (f *Feature) BuildSources(ctx caddy.Context, node func() string) (built []desktop.Source, secrets []string, err error) {
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		made, some, err := s.build(ctx, node)
+		if err != nil {
+			return nil, nil, fmt.Errorf("source %q: %w", s.Name, err)
+		}
+		built, secrets = append(built, made), append(secrets, some...)
+	}
+	return built, secrets, nil
+}
 
 // Source is a control plane that says where workstations are and who may have them. It is asked for
 // those of its tenants that are neither declared nor registered.
@@ -59,7 +91,7 @@ type SourceWebhook struct {
 	Stale caddy.Duration `json:"stale,omitempty"`
 }
 
-// readSource reads one source:
+// read reads one source:
 //
 //	source NAME {
 //		webhook URL {
@@ -70,12 +102,11 @@ type SourceWebhook struct {
 //		networks CIDR…
 //		ports NUMBER|FIRST-LAST…
 //	}
-func (v *VNC) readSource(d *caddyfile.Dispenser) error {
-	var s Source
+func (s *Source) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&s.Name) {
 		return d.ArgErr()
 	}
-	err := caddykit.Options{
+	return caddykit.Options{
 		"webhook": {Read: func(d *caddyfile.Dispenser) error {
 			s.Webhook = new(SourceWebhook)
 			if !d.AllArgs(&s.Webhook.URL) {
@@ -92,37 +123,23 @@ func (v *VNC) readSource(d *caddyfile.Dispenser) error {
 		"networks": caddykit.Words(&s.Networks),
 		"ports":    caddykit.Words(&s.Ports),
 	}.Block(d)
-	v.Sources = append(v.Sources, s)
-	return err
 }
 
-// buildSources returns the sources, and the secrets in them.
-func buildSources(ctx caddy.Context, configured []Source, state *gateway.State) (sources []desktop.Source, secrets []string, err error) {
-	for _, s := range configured {
-		built, some, err := s.build(ctx, state)
-		if err != nil {
-			return nil, nil, fmt.Errorf("source %q: %w", s.Name, err)
-		}
-		sources, secrets = append(sources, built), append(secrets, some...)
-	}
-	return sources, secrets, nil
-}
-
-func (s *Source) build(ctx caddy.Context, state *gateway.State) (out desktop.Source, secrets []string, err error) {
+func (s *Source) build(ctx caddy.Context, node func() string) (out desktop.Source, secrets []string, err error) {
 	if s.Webhook == nil {
 		return out, nil, fmt.Errorf("webhook is missing: the address of the control plane")
 	}
 	for _, text := range s.Webhook.Secrets {
-		value, err := ResolveSecret(ctx.Logger(), "the webhook of a source", text)
+		value, err := core.ResolveSecret(ctx.Logger(), "the webhook of a source", text)
 		if err != nil {
 			return out, nil, err
 		}
 		secrets = append(secrets, value)
 	}
-	if out.Networks, err = parseNetworks("networks", s.Networks); err != nil {
+	if out.Networks, err = core.ParseNetworks("networks", s.Networks); err != nil {
 		return out, nil, err
 	}
-	if out.Ports, err = parsePorts("ports", s.Ports); err != nil {
+	if out.Ports, err = core.ParsePorts("ports", s.Ports); err != nil {
 		return out, nil, err
 	}
 	if len(out.Ports) == 0 {
@@ -131,46 +148,13 @@ func (s *Source) build(ctx caddy.Context, state *gateway.State) (out desktop.Sou
 	if out.Tenants = s.Tenants; len(out.Tenants) == 0 {
 		out.Tenants = []string{keys.DefaultTenant}
 	}
-	connections, err := newConnections(nil, time.Duration(s.Webhook.Timeout), s.Webhook.URL)
-	if err != nil {
+	w := source.Webhook{URL: s.Webhook.URL, Secrets: secrets, Gateway: node}
+	if w.Transport, err = core.NewTransport(ctx, time.Duration(s.Webhook.Timeout), w.URL); err != nil {
 		return out, nil, err
 	}
-	transport, err := connections.kept(ctx)
-	if err != nil {
-		return out, nil, err
-	}
-	out.Source, err = source.New(source.Config{
-		Name: s.Name, URL: s.Webhook.URL, Secrets: secrets, Gateway: state.Workstations.Node, Transport: transport,
-		Timeout: time.Duration(s.Webhook.Timeout), Cache: time.Duration(s.Webhook.Cache), Stale: time.Duration(s.Webhook.Stale),
-		Logger: ctx.Logger(), Now: time.Now,
+	out.ControlPlane, err = source.NewWebhook(w, source.Config{
+		Name: s.Name, Timeout: time.Duration(s.Webhook.Timeout), Cache: time.Duration(s.Webhook.Cache),
+		Stale: time.Duration(s.Webhook.Stale), Logger: ctx.Logger(), Now: time.Now,
 	})
 	return out, secrets, err
-}
-
-func parseNetworks(option string, texts []string) (networks []netip.Prefix, err error) {
-	for _, text := range texts {
-		prefix, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %q: want a network such as 10.0.0.0/8", option, text)
-		}
-		networks = append(networks, prefix)
-	}
-	return networks, nil
-}
-
-// parsePorts reads ports: one, or the first and last of several.
-func parsePorts(option string, texts []string) (ports desktop.Ports, err error) {
-	for _, text := range texts {
-		low, high, several := strings.Cut(text, "-")
-		if !several {
-			high = low
-		}
-		first, err := strconv.ParseUint(low, 10, 16)
-		last, err2 := strconv.ParseUint(high, 10, 16)
-		if err != nil || err2 != nil || first == 0 || last < first {
-			return nil, fmt.Errorf("%s: %q: want a port such as 5901, or ports such as 5900-5999", option, text)
-		}
-		ports = append(ports, desktop.PortRange{First: uint16(first), Last: uint16(last)})
-	}
-	return ports, nil
 }
