@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
 
@@ -67,7 +68,7 @@ func TestAWorkstationThatCannotBeOpenedIsReported(t *testing.T) {
 func TestTheTestCardIsADesktop(t *testing.T) {
 	for local, warnings := range map[string]int{"127.0.0.1:5900": 0, "192.0.2.100:5900": 1} {
 		synctest.Test(t, func(t *testing.T) {
-			g := newGateway(t, options{Target: desktop.Target{TestCard: true}})
+			g := newGateway(t, options{Target: desktop.Target{TestCard: testcard.Serve}})
 			g.handler.settings.dial = vncrelay.DialWorkstation
 			socket, viewer := net.Pipe()
 			done := g.handle(wrapped(connection{socket, tcpAddr(local), tcpAddr(viewerAddress)}))

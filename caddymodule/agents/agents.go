@@ -4,6 +4,7 @@ package agents
 import (
 	"embed"
 	"errors"
+	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/mcp" // an agent may use desktops as tools
@@ -11,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/agents"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/screen"
 )
 
@@ -48,3 +50,6 @@ func (f *Feature) Build(b *core.Build) error {
 	})
 	return nil
 }
+
+// DesktopTools is the MCP server of desktops.
+func (*Feature) DesktopTools() http.RoundTripper { return desktops.New() }

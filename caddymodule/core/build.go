@@ -87,7 +87,7 @@ func (b *Build) models() error {
 	if err != nil {
 		return err
 	}
-	providers, err := buildProviders(b.Ctx, a.Providers, models, b.credentials)
+	providers, err := buildProviders(b.Ctx, a.Providers, models, b.credentials, b.all)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (b *Build) bounds() error {
 func (b *Build) desktops() (err error) {
 	a := b.Settings
 	var logins []string
-	if b.Config.Workstations, logins, err = a.VNC.build(b.Ctx, b.state, sessionLevels(a.Tenants, a.Keys)); err != nil {
+	if b.Config.Workstations, logins, err = a.VNC.build(b.Ctx, b.state, sessionLevels(a.Tenants, a.Keys), b.all); err != nil {
 		return fmt.Errorf("vnc: %w", err)
 	}
 	b.Hide(logins...)
@@ -192,22 +192,14 @@ func (b *Build) MaxBody(bytes int64) { b.maxBody = max(b.maxBody, bytes) }
 
 // Serves reports whether there is an MCP server with a name.
 func (b *Build) Serves(server string) bool {
-	for _, f := range b.all {
-		if servers, ok := f.Members.(interface{ Serves(name string) bool }); ok && servers.Serves(server) {
-			return true
-		}
-	}
-	return false
+	servers, ok := Offer[interface{ Serves(name string) bool }](b)
+	return ok && servers.Serves(server)
 }
 
 // Several reports whether the gateway is one of several.
 func (b *Build) Several() bool {
-	for _, f := range b.all {
-		if cluster, ok := f.Members.(interface{ Several() bool }); ok && cluster.Several() {
-			return true
-		}
-	}
-	return false
+	cluster, ok := Offer[interface{ Several() bool }](b)
+	return ok && cluster.Several()
 }
 
 // InOtherCluster reports whether this process is a node of a cluster already, with another data

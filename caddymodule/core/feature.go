@@ -56,8 +56,10 @@ var kinds = []kind{
 	{"recordings", InVNC, []string{"record"}, []string{"record"}},
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
+	{"sources", InVNC, []string{"sources"}, []string{"source"}},
 	{"console", InApp, nil, nil},
 	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
+	{"demo", InApp, nil, nil},
 }
 
 // path is where features are.
@@ -109,6 +111,21 @@ func missing(in Block) []kind {
 // refusal is the error for a member or an option of a feature that is not in the build.
 func (k kind) refusal(name string) error {
 	return fmt.Errorf("%s: its feature is not in this build: build it with %s%s", name, path, k.name)
+}
+
+// NotInBuild is the error for what a block says of a feature that is not in the build.
+func NotInBuild(said, feature string) error { return kind{name: feature}.refusal(said) }
+
+// Offer returns the feature of the build that is a T.
+func Offer[T any](b *Build) (offer T, ok bool) { return offerOf[T](b.all) }
+
+func offerOf[T any](fs features) (offer T, ok bool) {
+	for _, f := range fs {
+		if offer, ok = f.Members.(T); ok {
+			break
+		}
+	}
+	return offer, ok
 }
 
 // read reads a block of the Caddyfile that has options of the core, and of features.

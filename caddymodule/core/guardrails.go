@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 )
 
@@ -73,7 +73,7 @@ type GuardWebhook struct {
 // guardNames are the guardrails of a configuration, and which of them a block has named.
 type guardNames struct {
 	all    []Guardrail
-	byName map[string]*guardrail.Guardrail
+	byName map[string]*judge.Guardrail
 	used   map[string]bool
 }
 
@@ -82,8 +82,8 @@ type guardNames struct {
 func buildGuardrails(b *Build) error {
 	a, out := b.Settings, new(policy.Guardrails)
 	b.Config.Guardrails = out
-	out.Keys, out.Servers = make(map[string][]*guardrail.Guardrail), make(map[string][]*guardrail.Guardrail)
-	names := guardNames{a.Guardrails, make(map[string]*guardrail.Guardrail), make(map[string]bool)}
+	out.Keys, out.Servers = make(map[string][]*judge.Guardrail), make(map[string][]*judge.Guardrail)
+	names := guardNames{a.Guardrails, make(map[string]*judge.Guardrail), make(map[string]bool)}
 	b.guardrails = names
 	for _, g := range a.Guardrails {
 		if names.byName[g.Name] != nil {
@@ -119,7 +119,7 @@ func buildGuardrails(b *Build) error {
 
 // Guard adds the guardrails that a block names to those of keys or of MCP servers. An unknown name
 // is an error.
-func (b *Build) Guard(of map[string][]*guardrail.Guardrail, block string, names []string) error {
+func (b *Build) Guard(of map[string][]*judge.Guardrail, block string, names []string) error {
 	list, err := b.guardrails.find(names)
 	if err == nil && len(list) > 0 {
 		of[block] = list
@@ -137,7 +137,7 @@ func (n *guardNames) unused() error {
 	return nil
 }
 
-func (n *guardNames) find(list []string) (found []*guardrail.Guardrail, err error) {
+func (n *guardNames) find(list []string) (found []*judge.Guardrail, err error) {
 	for _, name := range list {
 		g := n.byName[name]
 		if g == nil {
@@ -149,20 +149,20 @@ func (n *guardNames) find(list []string) (found []*guardrail.Guardrail, err erro
 	return found, nil
 }
 
-func (g *Guardrail) compile(ctx caddy.Context) (compiled *guardrail.Guardrail, secret string, err error) {
-	spec := guardrail.Spec{Name: g.Name, Window: g.Window}
+func (g *Guardrail) compile(ctx caddy.Context) (compiled *judge.Guardrail, secret string, err error) {
+	spec := judge.Spec{Name: g.Name, Window: g.Window}
 	switch g.On {
-	case "", guardrail.Both.String():
-	case guardrail.Input.String():
-		spec.On = guardrail.Input
-	case guardrail.Output.String():
-		spec.On = guardrail.Output
+	case "", judge.Both.String():
+	case judge.Input.String():
+		spec.On = judge.Input
+	case judge.Output.String():
+		spec.On = judge.Output
 	default:
 		return nil, "", fmt.Errorf("guardrail %q: on %q: want input, output or both", g.Name, g.On)
 	}
 	for _, r := range g.Rules {
-		spec.Rules = append(spec.Rules, guardrail.Rule{
-			Action: guardrail.Action(r.Guardrail), Detector: guardrail.Detector(r.Detector), Words: r.Words, Pattern: r.Pattern,
+		spec.Rules = append(spec.Rules, judge.Rule{
+			Action: judge.Action(r.Guardrail), Detector: judge.Detector(r.Detector), Words: r.Words, Pattern: r.Pattern,
 		})
 	}
 	if g.Webhook != nil {
@@ -170,12 +170,12 @@ func (g *Guardrail) compile(ctx caddy.Context) (compiled *guardrail.Guardrail, s
 			return nil, "", fmt.Errorf("guardrail %q: webhook: %w", g.Name, err)
 		}
 	}
-	compiled, err = guardrail.Compile(spec)
+	compiled, err = judge.Compile(spec)
 	return compiled, secret, err
 }
 
-func (w *GuardWebhook) build(ctx caddy.Context) (out *guardrail.Webhook, secret string, err error) {
-	out = &guardrail.Webhook{URL: w.URL, Timeout: time.Duration(w.Timeout), RefuseStreams: w.RefuseStreams}
+func (w *GuardWebhook) build(ctx caddy.Context) (out *judge.Webhook, secret string, err error) {
+	out = &judge.Webhook{URL: w.URL, Timeout: time.Duration(w.Timeout), RefuseStreams: w.RefuseStreams}
 	switch w.OnFailure {
 	case "", "closed":
 	case "open":
@@ -189,10 +189,6 @@ func (w *GuardWebhook) build(ctx caddy.Context) (out *guardrail.Webhook, secret 
 		}
 		out.Header = http.Header{"Authorization": {"Bearer " + secret}}
 	}
-	connections, err := newConnections(nil, 0, w.URL)
-	if err != nil {
-		return nil, "", err
-	}
-	out.Transport, err = connections.kept(ctx)
+	out.Transport, err = NewTransport(ctx, 0, w.URL)
 	return out, secret, err
 }

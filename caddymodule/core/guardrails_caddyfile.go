@@ -4,7 +4,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 // read reads one guardrail:
@@ -29,15 +29,15 @@ func (g *Guardrail) read(d *caddyfile.Dispenser) error {
 	}
 	return caddykit.Options{
 		"on":      caddykit.Word(&g.On),
-		"deny":    g.rule(guardrail.Deny),
-		"redact":  g.rule(guardrail.Redact),
+		"deny":    g.rule(judge.Deny),
+		"redact":  g.rule(judge.Redact),
 		"window":  caddykit.Value(&g.Window, caddykit.ParsePositive[int]),
 		"webhook": {Read: g.readWebhook},
 	}.Block(d)
 }
 
 // rule returns the option for an action.
-func (g *Guardrail) rule(action guardrail.Action) caddykit.Option {
+func (g *Guardrail) rule(action judge.Action) caddykit.Option {
 	return caddykit.Option{Many: true, Read: func(d *caddyfile.Dispenser) error {
 		args := d.RemainingArgs()
 		if len(args) == 0 {
@@ -45,7 +45,7 @@ func (g *Guardrail) rule(action guardrail.Action) caddykit.Option {
 		}
 		r := GuardRule{Guardrail: string(action), Detector: args[0]}
 		switch args = args[1:]; r.Detector {
-		case string(guardrail.Words):
+		case string(judge.Words):
 			if r.Words = args; len(args) == 0 {
 				return d.ArgErr()
 			}
@@ -53,8 +53,8 @@ func (g *Guardrail) rule(action guardrail.Action) caddykit.Option {
 			if len(args) != 1 {
 				return d.ArgErr()
 			}
-			r.Detector, r.Pattern = string(guardrail.Regexp), args[0]
-		case string(guardrail.Secrets), string(guardrail.Email), string(guardrail.Card):
+			r.Detector, r.Pattern = string(judge.Regexp), args[0]
+		case string(judge.Secrets), string(judge.Email), string(judge.Card):
 			if len(args) > 0 {
 				return d.ArgErr()
 			}

@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -10,7 +11,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
 	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
-	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 )
 
 // Provider is a model provider and its callable models.
@@ -144,7 +144,7 @@ type builtProviders struct {
 
 // buildProviders makes the providers; models are those of catalog files. References to credentials
 // are held until they are released.
-func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, held *heldCredentials) (builtProviders, error) {
+func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, held *heldCredentials, all features) (builtProviders, error) {
 	catalogued := map[string]bool{}
 	for _, m := range models {
 		catalogued[m.Provider] = true
@@ -152,7 +152,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, 
 	built := builtProviders{accounts: accounts{logger: ctx.Logger(), credentials: held}}
 	for i := range list {
 		p := &list[i]
-		if err := p.build(ctx, &built, catalogued); err != nil {
+		if err := p.build(ctx, all, &built, catalogued); err != nil {
 			return built, fmt.Errorf("provider %q: %w", p.Name, err)
 		}
 	}
@@ -160,7 +160,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, 
 }
 
 // build adds the provider to those that are built.
-func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued map[string]bool) error {
+func (p *Provider) build(ctx caddy.Context, all features, built *builtProviders, catalogued map[string]bool) error {
 	if err := provider.ValidName("provider", p.Name); err != nil {
 		return err
 	}
@@ -182,8 +182,11 @@ func (p *Provider) build(ctx caddy.Context, built *builtProviders, catalogued ma
 	}
 	source := catalog.Source{Provider: p.Name, Patterns: p.Models, CatalogName: p.nameIn(catalogued), Variant: p.PriceVariant, Deployments: p.Deployments}
 	if p.Dialect == provider.Test {
-		built.addTest(p, &source, &config)
-	} else if err := p.connect(ctx, built, &config); err != nil {
+		err = p.builtIn(all, built, &source, &config)
+	} else {
+		err = p.connect(ctx, built, &config)
+	}
+	if err != nil {
 		return err
 	}
 	discover := p.discoverEvery(catalogued[source.CatalogName])
@@ -237,27 +240,28 @@ func (p *Provider) connect(ctx caddy.Context, built *builtProviders, config *pro
 	return nil
 }
 
-// addTest makes a provider the built-in one.
-func (b *builtProviders) addTest(p *Provider, source *catalog.Source, config *provider.Config) {
-	config.Endpoints, config.Transport = provider.One(testBaseURL, ""), &testprovider.Transport{}
-	for _, m := range testprovider.Models() {
-		b.models = append(b.models, testModel(source.CatalogName, m))
-		if len(p.Models) == 0 {
-			source.Patterns = append(source.Patterns, m.ID)
-		}
-	}
+// TestProvider is a feature that answers for providers of the dialect test.
+type TestProvider interface {
+	// TestProvider returns its transport, and its models as the catalog has them.
+	TestProvider() (http.RoundTripper, []catalog.Model)
 }
 
-// testModel is a model of the built-in provider in the catalog.
-func testModel(provider string, m testprovider.Model) catalog.Model {
-	listed := catalog.Model{
-		Provider: provider, Name: m.ID, Description: m.Description, Created: testprovider.Created, OwnedBy: "gatehouse", Mode: catalog.ModeEmbedding,
+// builtIn makes a provider the built-in one.
+func (p *Provider) builtIn(all features, built *builtProviders, source *catalog.Source, config *provider.Config) error {
+	test, ok := offerOf[TestProvider](all)
+	if !ok {
+		return NotInBuild("dialect test", "demo")
 	}
-	if !m.Embeds {
-		listed.Mode, listed.MaxOutput, listed.SupportedParameters = catalog.ModeChat, testprovider.MaxOutputTokens, testParameters
-		listed.InputModalities = []string{"text", "image", "file", "audio"}
+	transport, models := test.TestProvider()
+	config.Endpoints, config.Transport = provider.One(testBaseURL, ""), transport
+	for _, m := range models {
+		m.Provider = source.CatalogName
+		built.models = append(built.models, m)
+		if len(p.Models) == 0 {
+			source.Patterns = append(source.Patterns, m.Name)
+		}
 	}
-	return listed
+	return nil
 }
 
 // UserAgent names the gateway to servers that it asks.
@@ -265,6 +269,3 @@ const UserAgent = "gatehouse"
 
 // testBaseURL is the base URL of the built-in provider. Nothing is ever dialled.
 const testBaseURL = "http://test.invalid/v1"
-
-// testParameters are the parameters that the built-in provider supports.
-var testParameters = []string{"max_tokens", "n", "response_format", "stop", "structured_outputs", "tool_choice", "tools"}

@@ -99,6 +99,16 @@ func NewTransports(ctx caddy.Context, settings json.RawMessage, connect, idle ti
 	return t, err
 }
 
+// NewTransport returns a transport that keeps connections, with Caddy's defaults but for ours.
+// Connect as 0 is the default.
+func NewTransport(ctx caddy.Context, connect time.Duration, url string) (http.RoundTripper, error) {
+	c, err := newConnections(nil, connect, url)
+	if err != nil {
+		return nil, err
+	}
+	return c.kept(ctx)
+}
+
 // transports returns one that keeps connections, and one that opens a connection for each request.
 func (c *connections) transports(ctx caddy.Context) (kept, fresh http.RoundTripper, err error) {
 	if kept, err = c.kept(ctx); err != nil {

@@ -32,10 +32,6 @@ type VNCSettings struct {
 	// itself carries no secret.
 	Credentials []Credential `json:"credentials,omitempty"`
 
-	// Sources are control planes that are asked for workstations which are neither declared nor
-	// registered.
-	Sources []Source `json:"sources,omitempty"`
-
 	// RegisterNetworks are the networks (CIDR) in which workstations can be registered at run time.
 	// Loopback, link-local and other special addresses must be named by a /32 or /128. Default:
 	// none, so registration is off.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
@@ -28,7 +29,7 @@ const defaultFPS = 30
 
 // build builds the service of the workstations, nil without any, and returns the
 // secrets in the configuration.
-func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Levels) (*desktop.Service, []string, error) {
+func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Levels, all features) (*desktop.Service, []string, error) {
 	if v == nil {
 		return nil, nil, nil
 	}
@@ -54,7 +55,7 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	}
 	var specs []desktop.Spec
 	for _, w := range v.Workstations {
-		target, err := w.target(ctx, fmt.Sprintf("workstation %q", w.Name))
+		target, err := w.target(ctx, all, fmt.Sprintf("workstation %q", w.Name))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -66,11 +67,14 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 		target.Session = w.Session
 		specs = append(specs, desktop.Spec{ID: id, Target: target})
 	}
-	sources, sourceSecrets, err := buildSources(ctx, v.Sources, state)
-	if err != nil {
-		return nil, nil, err
+	var sources []desktop.Source
+	if feature, ok := offerOf[Sources](v.features); ok {
+		var more []string
+		if sources, more, err = feature.BuildSources(ctx, state.Workstations.Node); err != nil {
+			return nil, nil, err
+		}
+		secrets = append(secrets, more...)
 	}
-	secrets = append(secrets, sourceSecrets...)
 	service, err := desktop.New(desktop.Config{
 		Policy: policy, Levels: levels, Workstations: specs, Sources: sources, State: state.Workstations, Storage: ctx.Storage(), Random: rand.Reader,
 		Emit: state.Emit, Observed: state.Observed,
@@ -84,14 +88,31 @@ func (v *VNC) build(ctx caddy.Context, state *gateway.State, levels desktop.Leve
 	return service, slices.DeleteFunc(secrets, func(s string) bool { return s == "" }), nil
 }
 
-func (w *Workstation) target(ctx caddy.Context, owner string) (desktop.Target, error) {
+// Sources is a feature that has control planes for workstations.
+type Sources interface {
+	// BuildSources returns them, and the secrets in them. Node is the name of this gateway among
+	// several.
+	BuildSources(ctx caddy.Context, node func() string) (built []desktop.Source, secrets []string, err error)
+}
+
+// TestCard is a feature that serves the desktop of workstations that are a test card.
+type TestCard interface {
+	// TestCard is as [desktop.Target] has it.
+	TestCard(ctx context.Context, conn net.Conn, name string) error
+}
+
+func (w *Workstation) target(ctx caddy.Context, all features, owner string) (desktop.Target, error) {
 	none := desktop.Target{}
 	switch w.Source {
 	case sourceTestCard:
 		if w.Address != "" || w.Login != (Login{}) {
 			return none, fmt.Errorf("%s: the test card takes no address, user, password or tls", owner)
 		}
-		return desktop.Target{TestCard: true}, nil
+		card, ok := offerOf[TestCard](all)
+		if !ok {
+			return none, fmt.Errorf("%s: %w", owner, NotInBuild(sourceTestCard, "demo"))
+		}
+		return desktop.Target{TestCard: card.TestCard}, nil
 	case "", sourceStatic:
 	default:
 		return none, fmt.Errorf("%s: source %q: want %s or %s", owner, w.Source, sourceStatic, sourceTestCard)
@@ -148,10 +169,8 @@ func (l *Login) login(ctx caddy.Context, owner, host string) (desktop.Credential
 
 // records reports whether there is where sessions can be recorded.
 func (v *VNC) records() bool {
-	return slices.ContainsFunc(v.features, func(f named) bool {
-		recorder, ok := f.Members.(interface{ Records() bool })
-		return ok && recorder.Records()
-	})
+	recorder, ok := offerOf[interface{ Records() bool }](v.features)
+	return ok && recorder.Records()
 }
 
 // sessionLevels returns the session rules of tenants and keys.
@@ -196,10 +215,10 @@ func (v *VNC) policy() (desktop.Policy, error) {
 		return p, fmt.Errorf("on_conflict %q: want refuse, replace or share", v.OnConflict)
 	}
 	var err error
-	if p.Networks, err = parseNetworks("register_networks", v.RegisterNetworks); err != nil {
+	if p.Networks, err = ParseNetworks("register_networks", v.RegisterNetworks); err != nil {
 		return p, err
 	}
-	p.Ports, err = parsePorts("register_ports", v.RegisterPorts)
+	p.Ports, err = ParsePorts("register_ports", v.RegisterPorts)
 	return p, err
 }
 

@@ -46,7 +46,6 @@ func (v *VNC) read(d *caddyfile.Dispenser) error {
 		"port":              caddykit.Value(&v.Port, caddykit.ParseCount),
 		"workstation":       {Many: true, Read: v.readWorkstation},
 		"credential":        {Many: true, Read: v.readCredential},
-		"source":            {Many: true, Read: v.readSource},
 		"register_networks": caddykit.Words(&v.RegisterNetworks),
 		"register_ports":    caddykit.Words(&v.RegisterPorts),
 		"max_registered":    caddykit.Value(&v.MaxRegistered, caddykit.ParseCount),

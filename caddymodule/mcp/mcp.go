@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -21,8 +20,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/demo"
-	"github.com/gatehouse-proxy/gatehouse/internal/mcp/desktops"
 	"github.com/gatehouse-proxy/gatehouse/internal/models"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -179,23 +176,6 @@ type MCPTimeouts struct {
 // a tool must not be sent twice.
 const mcpIdle = 4 * time.Second
 
-// builtInURL is the address of the built-in servers. Nothing is ever dialled.
-const builtInURL = "http://built-in.invalid/mcp"
-
-// desktopsResult is the longest result of the server of desktops by default: a picture.
-const desktopsResult = 8 << 20
-
-// builtIn is the built-in server that the block names, nil if it names none.
-func (m *MCPServer) builtIn() http.RoundTripper {
-	switch {
-	case m.Demo:
-		return demo.New(time.Now)
-	case m.Desktops:
-		return desktops.New()
-	}
-	return nil
-}
-
 // issuedTo returns the credentials that clouds and authorization servers give for MCP servers.
 func issuedTo(servers *toolserver.Servers) (found []models.Issued) {
 	for s := range servers.All() {
@@ -229,7 +209,11 @@ func (m *MCPServer) build(b *core.Build) (*toolserver.Server, error) {
 		}
 		config.Prices = append(config.Prices, toolserver.Price{Pattern: p.Tool, Nano: nano})
 	}
-	if config.Transport = m.builtIn(); config.Transport != nil {
+	builtIn, err := m.builtIn(b)
+	if err != nil {
+		return nil, err
+	}
+	if config.Transport = builtIn; builtIn != nil {
 		if m.Demo && m.Desktops || m.URL != "" || !m.Keyless() || len(m.Query) > 0 || m.Region+m.Service != "" || m.TransportRaw != nil || m.TraceContext {
 			return nil, errors.New("a built-in server, demo or desktops, takes no url, " +
 				"api_key, auth, oauth, header, query, region, service, transport or trace_context")

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -41,8 +41,8 @@ var words = map[string][]string{
 	"Provider.Cost":              {"reported"},
 	"Translate.UnknownTools":     {"drop", "refuse"},
 	"Guardrail.On":               {"input", "output", "both"},
-	"GuardRule.Guardrail":        {string(guardrail.Deny), string(guardrail.Redact)},
-	"GuardRule.Detector":         texts(guardrail.Detectors()),
+	"GuardRule.Guardrail":        {string(judge.Deny), string(judge.Redact)},
+	"GuardRule.Detector":         texts(judge.Detectors()),
 	"GuardWebhook.OnFailure":     {"open", "closed"},
 	"VNCSettings.OnConflict":     {"refuse", "replace", "share"},
 }

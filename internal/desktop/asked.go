@@ -6,14 +6,39 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/source"
 )
+
+// ControlPlane is what knows workstations. Its answers are kept, and it is not asked while it is
+// down. Package source has one.
+type ControlPlane interface {
+	Name() string
+	// Resolve asks for a workstation, unless an answer still counts that was asked for at since
+	// or later.
+	Resolve(q guest.Question, since time.Time) (guest.Answer, error)
+	// Last returns the last answer to a question, if it was an "allow", was asked for at since
+	// or later, and is not too old.
+	Last(q guest.Question, since time.Time) (guest.Answer, bool)
+	// List returns the workstations of a tenant. The error is [guest.ErrNoList] without a list.
+	List(tenant string) ([]guest.Item, error)
+	// Drop forgets all answers about a workstation.
+	Drop(tenant, name string)
+	// Expire has the next question asked again. Last still has the answer.
+	Expire(q guest.Question)
+	// Reject forgets and logs an "allow" that leads nowhere, and returns the error for it.
+	Reject(q guest.Question, why error) error
+	// Down returns since when it does not answer; false while it does.
+	Down() (since time.Time, down bool)
+	// Inherit has it go on with the answers of the one before, if that is the same control plane.
+	// It is called before it is used.
+	Inherit(before ControlPlane)
+}
 
 // Source is a control plane that is asked for the workstations of tenants. One that is declared or
 // registered is never asked for.
 type Source struct {
-	*source.Source
+	ControlPlane
 	Tenants  []string
 	Networks []netip.Prefix // where they may be, as Policy.Networks
 	Ports    Ports
@@ -57,7 +82,7 @@ func newSources(all []Source, state *State) (map[string]*Source, error) {
 			byTenant[tenant] = &s
 		}
 		for _, before := range state.sourcesNow(nil) {
-			s.Inherit(before.Source)
+			s.Inherit(before.ControlPlane)
 		}
 	}
 	return byTenant, nil
@@ -90,10 +115,10 @@ func (x *Sources) of(id ID) *Source {
 }
 
 // All returns the sources, by name.
-func (x *Sources) All() map[string]*source.Source {
-	all := make(map[string]*source.Source)
+func (x *Sources) All() map[string]ControlPlane {
+	all := make(map[string]ControlPlane)
 	for _, s := range x.inventory.config.sources {
-		all[s.Name()] = s.Source
+		all[s.Name()] = s.ControlPlane
 	}
 	return all
 }
@@ -114,7 +139,7 @@ func (p *place) session() SessionRules {
 }
 
 // place makes a target of an "allow".
-func (x *Sources) place(s *Source, id ID, a *source.Answer) (place, error) {
+func (x *Sources) place(s *Source, id ID, a *guest.Answer) (place, error) {
 	addr, port, err := parseAddress(a.Address)
 	switch {
 	case err != nil:
@@ -170,17 +195,17 @@ func (x *Sources) ask(by Issuer, id ID, o Options, since time.Time) (place, erro
 	if known[0].Refreshed.After(since) {
 		since = known[0].Refreshed
 	}
-	q := question(source.Issue, id, by, o.Client, x.inventory.config.viewOnly(&o) || o.Rules.ViewOnly)
+	q := question(guest.Issue, id, by, o.Client, x.inventory.config.viewOnly(&o) || o.Rules.ViewOnly)
 	a, err := s.Resolve(q, since)
 	if err != nil {
 		return place{}, errSource(err)
 	}
 	switch a.Decision {
-	case source.Deny:
+	case guest.Deny:
 		return place{}, apierror.New(apierror.WorkstationDenied, "%s", reasonOf(&a, WorkstationDenied))
-	case source.Unknown:
+	case guest.Unknown:
 		return place{}, notFound(id.Name)
-	case source.Wait:
+	case guest.Wait:
 		refusal := apierror.New(apierror.WorkstationStarting, "%s", reasonOf(&a, WorkstationStarting))
 		refusal.RetryAfter = a.RetryAfter
 		return place{}, refusal
@@ -202,15 +227,15 @@ func errSource(cause error) error {
 	return apierror.New(apierror.SourceUnavailable, "the source of the tenant's workstations does not answer now").WithCause(cause)
 }
 
-func question(reason source.Reason, id ID, by Issuer, client netip.Addr, viewOnly bool) source.Question {
-	return source.Question{
+func question(reason guest.Reason, id ID, by Issuer, client netip.Addr, viewOnly bool) guest.Question {
+	return guest.Question{
 		Reason: reason, Tenant: id.Tenant, Name: id.Name, ViewOnly: viewOnly,
-		Caller: source.Caller{Key: by.Key, User: by.User, Address: plain(client)},
+		Caller: guest.Caller{Key: by.Key, User: by.User, Address: plain(client)},
 	}
 }
 
 // reasonOf is what the control plane wants the person to read.
-func reasonOf(a *source.Answer, code RefusalCode) string {
+func reasonOf(a *guest.Answer, code RefusalCode) string {
 	if a.Reason != "" {
 		return a.Reason
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/source"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
 // plane is a control plane for the workstations of the default tenant.
@@ -40,15 +41,15 @@ func (p *plane) RoundTrip(*http.Request) (*http.Response, error) {
 // source returns what a configuration has of it.
 func (p *plane) source(t testing.TB) desktop.Source {
 	t.Helper()
-	s, err := source.New(source.Config{
-		Name: "lab", URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
-		Gateway: func() string { return "" }, Transport: p, Logger: zap.NewNop(), Now: time.Now,
-	})
+	s, err := source.NewWebhook(source.Webhook{
+		URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
+		Gateway: func() string { return "" }, Transport: p,
+	}, source.Config{Name: "lab", Logger: zap.NewNop(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return desktop.Source{
-		Source: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
+		ControlPlane: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")},
 		Ports: desktop.Ports{{First: 5900, Last: 5999}},
 	}
 }
@@ -237,7 +238,7 @@ func TestAnAddressOfASourceOpensNoDeclaredWorkstation(t *testing.T) {
 	label := mustIssue(t, open(t, use), "lab1")
 	d := open(t, func(c *desktop.Config) {
 		use(c)
-		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: "lab1"}, Target: desktop.Target{TestCard: true}})
+		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: "lab1"}, Target: desktop.Target{TestCard: testcard.Serve}})
 	})
 	_, err := d.Find(label, viewer.Addr())
 	wantRefusal(t, err, desktop.RefusedReleased)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
 func busy(b *testing.B) (d *desktop.Service, label string) {
@@ -12,7 +13,7 @@ func busy(b *testing.B) (d *desktop.Service, label string) {
 		for i := range 1000 {
 			c.Workstations = append(c.Workstations, desktop.Spec{
 				ID:     desktop.ID{Tenant: "default", Name: fmt.Sprint("w", i)},
-				Target: desktop.Target{TestCard: true},
+				Target: desktop.Target{TestCard: testcard.Serve},
 			})
 		}
 	})

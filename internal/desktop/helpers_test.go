@@ -11,6 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -35,7 +36,7 @@ func config(change func(*desktop.Config)) desktop.Config {
 		},
 		Workstations: []desktop.Spec{
 			{ID: desk1, Target: desktop.Target{Address: "127.0.0.1:5901", Password: "hunter2-desk1"}},
-			{ID: desk2, Target: desktop.Target{TestCard: true}},
+			{ID: desk2, Target: desktop.Target{TestCard: testcard.Serve}},
 		},
 		Random: rand.Reader,
 	}

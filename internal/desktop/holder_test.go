@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -49,7 +50,7 @@ func TestTheInputOfAWorkstationThatWasForgottenCanBeHadAgain(t *testing.T) {
 func TestAStuckEventOfAnAgentHoldsUpNoOtherWorkstation(t *testing.T) {
 	d := shared(t, func(c *desktop.Config) {
 		for i := range 300 { // several for each queue of changes
-			c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: fmt.Sprint("other", i)}, Target: desktop.Target{TestCard: true}})
+			c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: fmt.Sprint("other", i)}, Target: desktop.Target{TestCard: testcard.Serve}})
 		}
 	})
 	agent := agentOf(t, d, "bot")

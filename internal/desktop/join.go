@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/source"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // Pass is a live token that Find has seen. It can be joined once.
@@ -26,7 +26,7 @@ type Pass struct {
 	token     *Token
 	source    *Source   // that is asked where the workstation is; nil: it is known
 	refreshed time.Time // answers of the source from before do not count
-	question  source.Question
+	question  guest.Question
 	look      RefusalCode // what Join would have said when it was found
 	service   *Service    // that found it
 }

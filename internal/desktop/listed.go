@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/source"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // Lists of sources.
@@ -31,7 +31,7 @@ func (x *Sources) Lists(sees func(tenant string) bool) (lists []SourceList) {
 		}
 		list := SourceList{tenant, s.Name(), ListComplete}
 		switch _, err := s.List(tenant); {
-		case errors.Is(err, source.ErrNoList):
+		case errors.Is(err, guest.ErrNoList):
 			list.List = ListMissing
 		case err != nil:
 			list.List = ListUnavailable
@@ -67,7 +67,7 @@ func (x *Sources) listed(q *Query) (views []View) {
 // validState is a state as lists can show it.
 var validState = regexp.MustCompile(`^[a-z][a-z_]{0,31}$`)
 
-func (s *Source) viewOf(id ID, item *source.Item) View {
+func (s *Source) viewOf(id ID, item *guest.Item) View {
 	view := View{Tenant: id.Tenant, Name: id.Name, Source: s.Name(), State: StateAvailable}
 	if validState.MatchString(item.State) {
 		view.State = item.State

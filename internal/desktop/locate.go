@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/source"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // Locate asks the source of the workstation, if it has one, where it is, and sets Target. It is called
@@ -15,10 +15,10 @@ func (p *Pass) Locate(viewer netip.Addr) (refusal *Refusal, cause error) {
 	if s == nil {
 		return nil, nil
 	}
-	q := question(source.Connect, p.Workstation, t.Issuer, viewer, t.ViewOnly || t.Rules.ViewOnly)
+	q := question(guest.Connect, p.Workstation, t.Issuer, viewer, t.ViewOnly || t.Rules.ViewOnly)
 	p.question = q
 	a, err := s.Resolve(q, p.refreshed)
-	if err == nil && a.Decision == source.Allow && a.Generation != t.Machine && !t.Issued.Before(a.Asked) {
+	if err == nil && a.Decision == guest.Allow && a.Generation != t.Machine && !t.Issued.Before(a.Asked) {
 		a, err = s.Resolve(q, t.Issued) // another gateway has heard of another machine since
 	}
 	if err != nil {
@@ -29,11 +29,11 @@ func (p *Pass) Locate(viewer netip.Addr) (refusal *Refusal, cause error) {
 		a = last
 	}
 	switch {
-	case a.Decision == source.Deny:
+	case a.Decision == guest.Deny:
 		return &Refusal{WorkstationDenied, reasonOf(&a, WorkstationDenied)}, nil
-	case a.Decision == source.Unknown:
+	case a.Decision == guest.Unknown:
 		return NewRefusal(RefusedRevoked), errUnknown
-	case a.Decision == source.Wait:
+	case a.Decision == guest.Wait:
 		return &Refusal{WorkstationStarting, reasonOf(&a, WorkstationStarting)}, nil
 	case a.Generation != t.Machine:
 		p.service.Sources.replaced(p.Workstation, &a)
@@ -54,7 +54,7 @@ var (
 )
 
 // replaced ends what was issued for other machines than the one of an answer.
-func (x *Sources) replaced(id ID, a *source.Answer) {
+func (x *Sources) replaced(id ID, a *guest.Answer) {
 	s := x.inventory.state.sessions
 	ctx, cancel := message()
 	defer cancel()

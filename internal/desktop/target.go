@@ -42,7 +42,9 @@ func namedTLS(config *tls.Config, address string) *tls.Config {
 // Target is how a workstation's VNC server is reached. It holds secrets: it is
 // never encoded, and fmt prints none of it.
 type Target struct {
-	TestCard       bool   // the built-in desktop; the rest is empty
+	// TestCard serves the built-in desktop, with a name, until the connection ends; the rest is
+	// empty then. Nil: there is a server.
+	TestCard       func(ctx context.Context, conn net.Conn, name string) error
 	Address        string // host:port
 	User, Password string
 	TLS            *tls.Config // nil: no TLS; non-nil: nothing but TLS
@@ -87,7 +89,7 @@ func (t *Target) login(credentials map[string]Credential, credential string, id 
 
 // check is for a declared target.
 func (t *Target) check() error {
-	if t.TestCard {
+	if t.TestCard != nil {
 		if t.Address != "" || t.User != "" || t.Password != "" || t.TLS != nil {
 			return errors.New("a test card has no address and no credential")
 		}
@@ -121,7 +123,7 @@ func (e *dialError) Unwrap() error        { return e.cause } // for the operator
 // checked after it is resolved, just before it is dialled; own reports whether the gateway listens
 // on an address (nil: on none). Every error is [ErrUnreachable].
 func (t *Target) Dial(ctx context.Context, own func(netip.AddrPort) bool) (net.Conn, error) {
-	if t.TestCard {
+	if t.TestCard != nil {
 		return nil, &dialError{errors.New("a test card has no address")}
 	}
 	conn, err := t.dialer(own).DialContext(ctx, "tcp", t.Address)

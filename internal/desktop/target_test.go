@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
 // What a run-time workstation may be at, asked as the dialer asks once a name is resolved.
@@ -111,7 +112,7 @@ func TestDialing(t *testing.T) {
 		"closed":    {ctx, desktop.Guarded(closed.Addr().String(), exact)},
 		"filtered":  {ctx, desktop.Guarded(ln.Addr().String(), netip.MustParsePrefix("127.0.0.0/8"))},
 		"cancelled": {gone, desktop.Guarded(ln.Addr().String(), exact)},
-		"test card": {ctx, &desktop.Target{TestCard: true}},
+		"test card": {ctx, &desktop.Target{TestCard: testcard.Serve}},
 	} {
 		conn, err := tc.target.Dial(tc.ctx, nil)
 		if conn != nil || !errors.Is(err, desktop.ErrUnreachable) || err.Error() != text {

@@ -10,6 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -18,7 +19,7 @@ func startDesktops(t *testing.T, state *gateway.State, key string, names ...stri
 	t.Helper()
 	config := desktop.Config{State: state.Workstations, Storage: new(desktoptest.Storage), Random: rand.Reader, Policy: desktop.Policy{Domain: "vnc.example.com"}}
 	for _, name := range names {
-		config.Workstations = append(config.Workstations, desktop.Spec{ID: desktop.ID{Tenant: keys.DefaultTenant, Name: name}, Target: desktop.Target{TestCard: true}})
+		config.Workstations = append(config.Workstations, desktop.Spec{ID: desktop.ID{Tenant: keys.DefaultTenant, Name: name}, Target: desktop.Target{TestCard: testcard.Serve}})
 	}
 	service, err := desktop.New(config)
 	if err != nil {

@@ -21,16 +21,16 @@ import (
 func TestASourceThatDoesNotAnswerIsDegraded(t *testing.T) {
 	plane := httptest.NewServer(http.NotFoundHandler())
 	defer plane.Close()
-	s, err := source.New(source.Config{
-		Name: "lab", URL: plane.URL, Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
-		Gateway: func() string { return "" }, Transport: http.DefaultTransport, Logger: zap.NewNop(), Now: time.Now,
-	})
+	s, err := source.NewWebhook(source.Webhook{
+		URL: plane.URL, Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
+		Gateway: func() string { return "" }, Transport: http.DefaultTransport,
+	}, source.Config{Name: "lab", Logger: zap.NewNop(), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	service, err := desktop.New(desktop.Config{
 		Policy: desktop.Policy{Domain: "vnc.example.com"}, State: memory.NewState(time.Now), Storage: new(desktoptest.Storage), Random: rand.Reader,
-		Sources: []desktop.Source{{Source: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")}}},
+		Sources: []desktop.Source{{ControlPlane: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")}}},
 	})
 	if err == nil {
 		err = service.Start(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -101,8 +101,8 @@ func (r *rig) counters(t *testing.T, name string) (found []string) {
 }
 
 func TestWhatGuardrailsDoIsCounted(t *testing.T) {
-	hook := func(open bool) *guardrail.Guardrail {
-		g, err := guardrail.Compile(guardrail.Spec{Name: "hook", On: guardrail.Input, Webhook: &guardrail.Webhook{
+	hook := func(open bool) *judge.Guardrail {
+		g, err := judge.Compile(judge.Spec{Name: "hook", On: judge.Input, Webhook: &judge.Webhook{
 			URL: "https://moderator.example/", FailOpen: open, Transport: answering(500, ""),
 		}})
 		if err != nil {
@@ -115,16 +115,16 @@ func TestWhatGuardrailsDoIsCounted(t *testing.T) {
 	answer := strings.Replace(chatAnswerBody, "Hello.", "mellon", 1)
 	events := eventsOf(`data: {"choices":[{"index":0,"delta":{"content":"mellon"}}]}` + "\n\n" + doneWord)
 	for name, c := range map[string]struct {
-		guardrail *guardrail.Guardrail
+		guardrail *judge.Guardrail
 		body      string
 		transport roundTrip
 		want      string
 	}{
-		"a request is refused":                {words(t, guardrail.Deny, guardrail.Input), said, answering(200, chatAnswerBody), "action=deny,guardrail=words 1"},
-		"a request is changed":                {words(t, guardrail.Redact, guardrail.Input), said, answering(200, chatAnswerBody), "action=redact,guardrail=words 1"},
-		"an answer is refused":                {words(t, guardrail.Deny, guardrail.Output), hello, answering(200, answer), "action=deny,guardrail=words 1"},
-		"a stream is refused":                 {words(t, guardrail.Deny, guardrail.Output), stream, events, "action=deny,guardrail=words 1"},
-		"a stream is changed":                 {words(t, guardrail.Redact, guardrail.Output), stream, events, "action=redact,guardrail=words 1"},
+		"a request is refused":                {words(t, judge.Deny, judge.Input), said, answering(200, chatAnswerBody), "action=deny,guardrail=words 1"},
+		"a request is changed":                {words(t, judge.Redact, judge.Input), said, answering(200, chatAnswerBody), "action=redact,guardrail=words 1"},
+		"an answer is refused":                {words(t, judge.Deny, judge.Output), hello, answering(200, answer), "action=deny,guardrail=words 1"},
+		"a stream is refused":                 {words(t, judge.Deny, judge.Output), stream, events, "action=deny,guardrail=words 1"},
+		"a stream is changed":                 {words(t, judge.Redact, judge.Output), stream, events, "action=redact,guardrail=words 1"},
 		"a moderator fails":                   {hook(false), said, answering(200, chatAnswerBody), "action=unavailable,guardrail=hook 1"},
 		"a moderator fails, the call goes on": {hook(true), said, answering(200, chatAnswerBody), "action=unavailable,guardrail=hook 1"},
 	} {

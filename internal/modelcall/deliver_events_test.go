@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -103,7 +103,7 @@ func TestAWholeAnswerThatStopsIsAnIdleTimeout(t *testing.T) {
 
 func TestAWholeAnswerIsGuardedLikeAStream(t *testing.T) {
 	denied := strings.Replace(responsesAnswerBody, "Hello.", "mellon", 1)
-	r := newRig(t, inJSON(strings.NewReader(denied)), guarded(words(t, guardrail.Redact, guardrail.Output)))
+	r := newRig(t, inJSON(strings.NewReader(denied)), guarded(words(t, judge.Redact, judge.Output)))
 	w, refusal := r.serve(t, wire.Responses, `{"model":"acme/m","input":"hello","stream":true}`)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.Contains(body, "response.completed") {
 		t.Errorf("%v: %s", refusal, body)

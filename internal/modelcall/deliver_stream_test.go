@@ -16,7 +16,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
@@ -280,7 +280,7 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 
 func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 	denied := strings.Replace(lastWord, "lo.", " mellon ", 1)
-	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Deny, guardrail.Output)))
+	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Deny, judge.Output)))
 	w, refusal := r.serve(t, wire.Chat, streamed)
 	if strings.Contains(w.Body.String(), "mellon") {
 		t.Errorf("shown: %s", w.Body)
@@ -289,7 +289,7 @@ func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 		t.Errorf("%v; record: %d %s", refusal, row.Status, row.Code)
 	}
 
-	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, guardrail.Redact, guardrail.Output)))
+	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Redact, judge.Output)))
 	w, refusal = r.serve(t, wire.Chat, streamed)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.HasSuffix(body, doneWord) {
 		t.Errorf("%v: %s", refusal, body)

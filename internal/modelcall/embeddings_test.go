@@ -9,7 +9,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
@@ -86,7 +86,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 		{"too many", embed, func(r *rig) {
 			r.Limits.Keys = map[string]*policy.KeyLimits{"dev": {Caps: policy.Caps{Messages: 1}, Subjects: budget(t, "1usd/day").Subjects}}
 		}, apierror.InvalidValue, `"input" has 2 elements`},
-		{"a word", strings.Replace(embed, "three", "mellon", 1), guarded(words(t, guardrail.Deny, guardrail.Input)), apierror.GuardrailBlocked, "refused"},
+		{"a word", strings.Replace(embed, "three", "mellon", 1), guarded(words(t, judge.Deny, judge.Input)), apierror.GuardrailBlocked, "refused"},
 		{"an OpenRouter preset", `{"model":"acme/e","input":"x","preset":"p"}`, embedding, apierror.UnsupportedParameter, "preset"},
 	} {
 		r := newRig(t, answering(200, embeddingsBody), c.change)
@@ -103,7 +103,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 // What an input guardrail takes out of a text does not reach the provider.
 func TestTextIsTakenOutBeforeItIsEmbedded(t *testing.T) {
 	upstream := &recording{chat: embeddingsBody}
-	r := newRig(t, upstream, guarded(words(t, guardrail.Redact, guardrail.Input)))
+	r := newRig(t, upstream, guarded(words(t, judge.Redact, judge.Input)))
 	if _, refusal := r.serve(t, wire.Embeddings, strings.Replace(embed, "three", "mellon", 1)); refusal != nil {
 		t.Fatal(refusal)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 // namedBy makes a call with more members and header fields, and returns the end user and the app of
@@ -111,14 +111,14 @@ func TestARowHasNoEndUserWhereThatIsOff(t *testing.T) {
 
 // What guardrails take out of a request, or refuse, is in no row.
 func TestARowHasTheEndUserAsGuardrailsLeaveIt(t *testing.T) {
-	got := map[guardrail.Action]string{}
-	for _, action := range []guardrail.Action{guardrail.Redact, guardrail.Deny} {
-		got[action], _ = namedBy(t, `"user":"mellon",`, nil, guarded(words(t, action, guardrail.Input)))
+	got := map[judge.Action]string{}
+	for _, action := range []judge.Action{judge.Redact, judge.Deny} {
+		got[action], _ = namedBy(t, `"user":"mellon",`, nil, guarded(words(t, action, judge.Input)))
 	}
-	if want := map[guardrail.Action]string{guardrail.Redact: "[REDACTED:words]", guardrail.Deny: ""}; !maps.Equal(got, want) {
+	if want := map[judge.Action]string{judge.Redact: "[REDACTED:words]", judge.Deny: ""}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if user, _ := namedBy(t, `"user":"jo",`, nil, guarded(words(t, guardrail.Redact, guardrail.Input))); user != "jo" {
+	if user, _ := namedBy(t, `"user":"jo",`, nil, guarded(words(t, judge.Redact, judge.Input))); user != "jo" {
 		t.Errorf("nothing was taken out: %q", user)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -24,10 +24,10 @@ func (n nowhere) FlushError() error           { return nil }
 // BenchmarkForward is what is done with 64 events that came together, and with each event of a stream
 // that come one at a time.
 func BenchmarkForward(b *testing.B) {
-	g, err := guardrail.Compile(guardrail.Spec{Name: "all", Rules: []guardrail.Rule{
-		{Action: guardrail.Deny, Detector: guardrail.Secrets},
-		{Action: guardrail.Redact, Detector: guardrail.Email},
-		{Action: guardrail.Redact, Detector: guardrail.Card},
+	g, err := judge.Compile(judge.Spec{Name: "all", Rules: []judge.Rule{
+		{Action: judge.Deny, Detector: judge.Secrets},
+		{Action: judge.Redact, Detector: judge.Email},
+		{Action: judge.Redact, Detector: judge.Card},
 	}})
 	if err != nil {
 		b.Fatal(err)
@@ -45,15 +45,15 @@ func BenchmarkForward(b *testing.B) {
 	for _, c := range []struct {
 		name, events string
 		stream       func() openai.Stream
-		set          *guardrail.Set
-		form         guardrail.Wire
+		set          *judge.Set
+		form         judge.Wire
 		paced        bool
 	}{
-		{"chat", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, guardrail.Chat, false},
-		{"chat-guarded", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, guardrail.Join(g), guardrail.Chat, false},
-		{"chat-paced", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, guardrail.Chat, true},
-		{"responses", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, nil, guardrail.Responses, false},
-		{"responses-guarded", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, guardrail.Join(g), guardrail.Responses, false},
+		{"chat", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, judge.Chat, false},
+		{"chat-guarded", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, judge.Join(g), judge.Chat, false},
+		{"chat-paced", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, judge.Chat, true},
+		{"responses", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, nil, judge.Responses, false},
+		{"responses-guarded", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, judge.Join(g), judge.Responses, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := newRig(b, answering(200, chatAnswerBody))

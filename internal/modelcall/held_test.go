@@ -10,7 +10,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -31,7 +31,7 @@ func TestACallThatHasEndedHoldsNothing(t *testing.T) {
 		k.Caps = policy.Caps{Messages: 1, Body: 1000}
 		limited(k)(r)
 		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*", Concurrency: limits.Concurrency{Limit: 5}}}}
-		guarded(words(t, guardrail.Deny, guardrail.Input))(r)
+		guarded(words(t, judge.Deny, judge.Input))(r)
 	})
 	for i, c := range []struct {
 		name, body, reply string

@@ -12,7 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/tracing"
@@ -173,16 +173,16 @@ func TestGuardrailsAreEvents(t *testing.T) {
 	answer := strings.Replace(chatAnswerBody, "Hello.", "mellon", 1)
 	const refused = " event=gatehouse.guardrail,words,deny,words"
 	for _, c := range []struct {
-		action guardrail.Action
-		on     guardrail.Direction
+		action judge.Action
+		on     judge.Direction
 		stream bool
 		want   []string
 	}{
-		{guardrail.Deny, guardrail.Input, false, []string{"SERVER server" + refused}},
-		{guardrail.Redact, guardrail.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redact,words", "  chat acme/m client", "    POST client"}},
-		{guardrail.Deny, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
-		{guardrail.Deny, guardrail.Output, true, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
-		{guardrail.Redact, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redact,words", "    POST client"}},
+		{judge.Deny, judge.Input, false, []string{"SERVER server" + refused}},
+		{judge.Redact, judge.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redact,words", "  chat acme/m client", "    POST client"}},
+		{judge.Deny, judge.Output, false, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
+		{judge.Deny, judge.Output, true, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
+		{judge.Redact, judge.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redact,words", "    POST client"}},
 	} {
 		transport, body := answering(200, answer), says
 		if c.stream {
@@ -195,7 +195,7 @@ func TestGuardrailsAreEvents(t *testing.T) {
 }
 
 func TestAGuardrailThatCannotBeAskedIsAnEvent(t *testing.T) {
-	hook, err := guardrail.Compile(guardrail.Spec{Name: "hook", On: guardrail.Input, Webhook: &guardrail.Webhook{
+	hook, err := judge.Compile(judge.Spec{Name: "hook", On: judge.Input, Webhook: &judge.Webhook{
 		URL: "https://moderator.example/", Transport: answering(500, ""),
 	}})
 	if err != nil {

@@ -3,14 +3,14 @@ package policy
 import (
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
-	a, b := words(t, guardrail.Deny), words(t, guardrail.Redact)
+	a, b := words(t, judge.Deny), words(t, judge.Redact)
 	g := &Guardrails{
-		Keys: map[string][]*guardrail.Guardrail{"dev": {a}}, All: []*guardrail.Guardrail{a},
-		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*guardrail.Guardrail{b}}},
+		Keys: map[string][]*judge.Guardrail{"dev": {a}}, All: []*judge.Guardrail{a},
+		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*judge.Guardrail{b}}},
 	}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
@@ -33,10 +33,10 @@ func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
 	}
 }
 
-func words(t *testing.T, action guardrail.Action) *guardrail.Guardrail {
+func words(t *testing.T, action judge.Action) *judge.Guardrail {
 	t.Helper()
-	g, err := guardrail.Compile(guardrail.Spec{Name: "words", On: guardrail.Input, Rules: []guardrail.Rule{
-		{Action: action, Detector: guardrail.Words, Words: []string{"mellon"}},
+	g, err := judge.Compile(judge.Spec{Name: "words", On: judge.Input, Rules: []judge.Rule{
+		{Action: action, Detector: judge.Words, Words: []string{"mellon"}},
 	}})
 	if err != nil {
 		t.Fatal(err)

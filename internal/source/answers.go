@@ -5,6 +5,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 const (
@@ -20,7 +22,9 @@ type key struct {
 	viewOnly                   bool
 }
 
-func keyOf(q *Question) key { return key{q.Tenant, q.Name, q.Caller.Key, q.Caller.User, q.ViewOnly} }
+func keyOf(q *guest.Question) key {
+	return key{q.Tenant, q.Name, q.Caller.Key, q.Caller.User, q.ViewOnly}
+}
 
 // memory is what outlives a configuration: answers, and whether the control plane works.
 type memory struct {
@@ -38,8 +42,8 @@ func newMemory(now func() time.Time) *memory {
 
 // result is what a question has brought.
 type result struct {
-	answer  Answer
-	items   []Item // of a list, nil where there is none
+	answer  guest.Answer
+	items   []guest.Item // of a list, nil where there is none
 	failure *Failure
 	until   time.Time // it counts before; zero: for those only who have waited for it
 	stale   time.Time // Last has it before

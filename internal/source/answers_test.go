@@ -10,12 +10,13 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/manual"
 )
 
 func TestAQuestionSaysWhoWantsWhat(t *testing.T) {
 	s, p, _ := open(t, nil)
-	a := wantAnswer(t, s, ada, Allow)
+	a := wantAnswer(t, s, ada, guest.Allow)
 	if a.Address != "10.20.0.9:5901" || a.Generation != "vm-7f3a/4" || a.Login.Password != "hunter2" {
 		t.Errorf("%q, %q", a.Address, a.Generation)
 	}
@@ -32,24 +33,24 @@ func TestAQuestionSaysWhoWantsWhat(t *testing.T) {
 func TestAnswersCountForTheirTime(t *testing.T) {
 	for _, tc := range []struct {
 		answer string
-		want   Decision
+		want   guest.Decision
 		life   time.Duration
 	}{
-		{allowed, Allow, 30 * time.Second},
-		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":5}`, Allow, 5 * time.Second},
-		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":3600}`, Allow, 30 * time.Second},
-		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":0}`, Allow, 0},
-		{`{"decision":"deny","reason":"no"}`, Deny, 2 * time.Second},
-		{`{"decision":"unknown"}`, Unknown, 2 * time.Second},
-		{`{"decision":"wait","retry_after":20}`, Wait, 20 * time.Second},
-		{`{"decision":"wait","retry_after":86400}`, Wait, 10 * time.Minute},
-		{`{"decision":"wait"}`, Wait, 10 * time.Second},
+		{allowed, guest.Allow, 30 * time.Second},
+		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":5}`, guest.Allow, 5 * time.Second},
+		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":3600}`, guest.Allow, 30 * time.Second},
+		{`{"decision":"allow","address":"10.20.0.9:5901","cache_seconds":0}`, guest.Allow, 0},
+		{`{"decision":"deny","reason":"no"}`, guest.Deny, 2 * time.Second},
+		{`{"decision":"unknown"}`, guest.Unknown, 2 * time.Second},
+		{`{"decision":"wait","retry_after":20}`, guest.Wait, 20 * time.Second},
+		{`{"decision":"wait","retry_after":86400}`, guest.Wait, 10 * time.Minute},
+		{`{"decision":"wait"}`, guest.Wait, 10 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, p, _ := open(t, nil)
 			p.say(tc.answer)
 			first := wantAnswer(t, s, ada, tc.want)
-			if tc.want == Wait && first.RetryAfter != tc.life {
+			if tc.want == guest.Wait && first.RetryAfter != tc.life {
 				t.Errorf("%s: wait %v", tc.answer, first.RetryAfter)
 			}
 			if tc.life > 0 {
@@ -71,12 +72,12 @@ func TestAnswersCountForTheirTime(t *testing.T) {
 // Each of these might get another answer.
 func TestAnswersAreKeptByTenantNameKeyAndUser(t *testing.T) {
 	s, p, _ := open(t, nil)
-	questions := []Question{ada, ada, ada, ada, ada, ada}
+	questions := []guest.Question{ada, ada, ada, ada, ada, ada}
 	questions[5].ViewOnly = !ada.ViewOnly
 	questions[1].Tenant, questions[2].Name, questions[3].Caller.Key, questions[4].Caller.User = "other", "desk2", "bob", "bob@example.com"
 	for range 2 {
 		for _, q := range questions {
-			wantAnswer(t, s, q, Allow)
+			wantAnswer(t, s, q, guest.Allow)
 		}
 	}
 	if p.count() != len(questions) {
@@ -90,7 +91,7 @@ func TestEqualQuestionsUnderWayAreAskedOnce(t *testing.T) {
 		p.takes.Store(int64(time.Second))
 		var wg sync.WaitGroup
 		for range 50 {
-			wg.Go(func() { wantAnswer(t, s, ada, Allow) })
+			wg.Go(func() { wantAnswer(t, s, ada, guest.Allow) })
 		}
 		wg.Wait()
 		if p.count() != 1 {
@@ -151,7 +152,7 @@ func TestAControlPlaneIsDownAfterFiveFailures(t *testing.T) {
 		fail(FailedDown)
 		p.lost.Store(false)
 		time.Sleep(probeEvery)
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 		if _, down := s.Down(); down {
 			t.Error("it is down after an answer")
 		}
@@ -185,7 +186,7 @@ func TestTheLastAnswerServesWhileTheControlPlaneIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p, _ := open(t, nil)
 		begun := time.Now()
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 		p.lost.Store(true)
 		time.Sleep(10*time.Minute - time.Millisecond)
 		wantFailure(t, s, ada, FailedConnection)
@@ -205,10 +206,10 @@ func TestTheLastAnswerServesWhileTheControlPlaneIsDown(t *testing.T) {
 func TestADenialEndsTheLastAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p, _ := open(t, nil)
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 		time.Sleep(time.Minute)
 		p.say(`{"decision":"deny","reason":"Your booking is over."}`)
-		if a := wantAnswer(t, s, ada, Deny); a.Reason != "Your booking is over." {
+		if a := wantAnswer(t, s, ada, guest.Deny); a.Reason != "Your booking is over." {
 			t.Errorf("%q", a.Reason)
 		}
 		p.lost.Store(true)
@@ -227,12 +228,12 @@ func TestADroppedAnswerIsAskedForAgain(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			wantAnswer(t, s, ada, Allow)
+			wantAnswer(t, s, ada, guest.Allow)
 		}()
 		synctest.Wait()
 		s.Drop("lab", "desk1") // while the question is under way
 		<-over
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 		if p.count() != 2 {
 			t.Errorf("asked %d times", p.count())
 		}
@@ -241,7 +242,7 @@ func TestADroppedAnswerIsAskedForAgain(t *testing.T) {
 			t.Errorf("%v, asked %d times", err, p.count())
 		}
 		s.Expire(ada)
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 		if _, ok := s.Last(ada, time.Time{}); !ok || p.count() != 4 {
 			t.Errorf("expired: asked %d times, last answer %v", p.count(), ok)
 		}
@@ -256,16 +257,16 @@ func TestADroppedAnswerIsAskedForAgain(t *testing.T) {
 
 func TestAReloadKeepsAnswersAndHealthOfTheSameControlPlane(t *testing.T) {
 	s, p, _ := open(t, nil)
-	wantAnswer(t, s, ada, Allow)
-	same, _, _ := open(t, func(c *Config) { c.Transport, c.Cache = p, time.Minute })
+	wantAnswer(t, s, ada, guest.Allow)
+	same, _, _ := open(t, func(c *config) { c.Transport, c.Cache = p, time.Minute })
 	same.Inherit(s)
-	wantAnswer(t, same, ada, Allow)
+	wantAnswer(t, same, ada, guest.Allow)
 	if p.count() != 1 {
 		t.Error("asked again after a reload")
 	}
-	other, fresh, _ := open(t, func(c *Config) { c.URL += "/v2" })
+	other, fresh, _ := open(t, func(c *config) { c.URL += "/v2" })
 	other.Inherit(s)
-	wantAnswer(t, other, ada, Allow)
+	wantAnswer(t, other, ada, guest.Allow)
 	if fresh.count() != 1 {
 		t.Error("another control plane's answer was taken")
 	}
@@ -278,14 +279,14 @@ func TestTheNumberOfAnswersIsBounded(t *testing.T) {
 		q := ada
 		for i := range maxAnswers + 500 {
 			q.Name = fmt.Sprint("desk", i)
-			wantAnswer(t, s, q, Unknown)
+			wantAnswer(t, s, q, guest.Unknown)
 			if len(s.memory.answers) > maxAnswers {
 				t.Fatalf("%d answers are kept", len(s.memory.answers))
 			}
 		}
 		time.Sleep(time.Hour)
 		q.Name = "last"
-		if wantAnswer(t, s, q, Unknown); len(s.memory.answers) != 1 {
+		if wantAnswer(t, s, q, guest.Unknown); len(s.memory.answers) != 1 {
 			t.Errorf("%d answers are kept after an hour", len(s.memory.answers))
 		}
 	})

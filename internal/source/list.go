@@ -1,8 +1,11 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 const (
@@ -10,13 +13,11 @@ const (
 	maxPages  = 20 // as many workstations as there are answers
 )
 
-// ErrNoList means that a control plane has no list.
-var ErrNoList = errors.New("the source has no list")
-
 // List returns the workstations of a tenant. It is as old as an "allow" can be, and older while the
-// control plane is down. The error is [ErrNoList], or a [*Failure] where none has come for a while.
+// control plane is down. The error is [guest.ErrNoList], or a [*Failure] where none has come for a
+// while.
 // A failure here does not count against the control plane: people need no list for their desktops.
-func (s *Source) List(tenant string) ([]Item, error) {
+func (s *Source) List(tenant string) ([]guest.Item, error) {
 	k := key{tenant: tenant}
 	r := s.answer(k, time.Time{}, func() result { return s.list(tenant) })
 	if r.failure != nil {
@@ -28,7 +29,7 @@ func (s *Source) List(tenant string) ([]Item, error) {
 	case r.failure != nil:
 		return nil, r.failure
 	case r.items == nil:
-		return nil, ErrNoList
+		return nil, guest.ErrNoList
 	}
 	return r.items, nil
 }
@@ -37,26 +38,22 @@ func (s *Source) List(tenant string) ([]Item, error) {
 func (s *Source) list(tenant string) (r result) {
 	r.answer.Asked = s.config.Now()
 	r.stale = r.answer.Asked.Add(s.config.Stale)
-	question := listQuestion{head: s.head(typeList, tenant), Limit: pageItems}
-	for range maxPages {
-		body, failure := s.webhook.ask(question, maxListAnswer)
-		var items []Item
-		var err error
-		if failure == nil {
-			if items, question.Cursor, err = parseList(body); err != nil {
-				failure = &Failure{FailedInvalid, err}
+	cursor, more := "", true
+	for page := 0; more && page < maxPages && len(r.items) < maxAnswers; page++ {
+		failure := s.ask(func(ctx context.Context) error {
+			items, next, err := s.config.Plane.List(ctx, tenant, cursor)
+			cursor, more = next, next != ""
+			if errors.Is(err, guest.ErrNoList) {
+				return nil
 			}
-		}
+			if r.items == nil {
+				r.items = []guest.Item{}
+			}
+			r.items = append(r.items, items[:min(len(items), maxAnswers)]...)
+			return err
+		})
 		if failure != nil {
 			return result{answer: r.answer, failure: failure, until: s.config.Now().Add(negative)}
-		}
-		if r.items == nil {
-			r.items = items
-		} else {
-			r.items = append(r.items, items...)
-		}
-		if items == nil || question.Cursor == "" || len(r.items) >= maxAnswers {
-			break
 		}
 	}
 	r.until = s.config.Now().Add(s.config.Cache)

@@ -5,40 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
 
 // version is that of questions and answers.
 const version = 1
-
-// Reason says for what a workstation is wanted.
-type Reason string
-
-// The reasons.
-const (
-	Issue   Reason = "issue"   // somebody asks for an address
-	Connect Reason = "connect" // a viewer comes with one
-)
-
-// Question is who wants which workstation.
-type Question struct {
-	Reason       Reason
-	Tenant, Name string
-	Caller       Caller
-	ViewOnly     bool // what the caller has asked for
-}
-
-// Caller is who wants the workstation: the key, the user of it, and the address.
-type Caller struct {
-	Key     string     `json:"key"`
-	User    string     `json:"user,omitempty"`   // who used the key, if that is known
-	Address netip.Addr `json:"address,omitzero"` // of the client or viewer
-}
 
 // The types of questions.
 const (
@@ -56,9 +32,9 @@ type head struct {
 
 type resolveQuestion struct {
 	head
-	Reason  Reason `json:"reason"`
-	Name    string `json:"workstation_id"`
-	Caller  Caller `json:"caller"`
+	Reason  guest.Reason `json:"reason"`
+	Name    string       `json:"workstation_id"`
+	Caller  guest.Caller `json:"caller"`
 	Session struct {
 		ViewOnly bool `json:"view_only"`
 	} `json:"session"`
@@ -68,49 +44,6 @@ type listQuestion struct {
 	head
 	Cursor string `json:"cursor"`
 	Limit  int    `json:"limit"`
-}
-
-// Decision is what a control plane says.
-type Decision string
-
-// The decisions.
-const (
-	Allow   Decision = "allow"
-	Deny    Decision = "deny"    // not this caller, or not now: Reason
-	Unknown Decision = "unknown" // there is no such workstation
-	Wait    Decision = "wait"    // RetryAfter; it is being started, or somebody must agree
-)
-
-// Answer is what a control plane has said. It has a password: fmt prints none of it.
-type Answer struct {
-	Decision   Decision
-	Address    string // host:port
-	Generation string // says which machine it is; "": nothing does
-	Credential string // the name of a declared one, instead of Login
-	Login      *Login
-	Session    json.RawMessage // rules of the session, nil for none
-	Reason     string          // printable ASCII, "" for none
-	RetryAfter time.Duration
-	Asked      time.Time // when the question was sent
-}
-
-// Format implements fmt.Formatter for every verb.
-func (a Answer) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "{answer %s}", a.Decision) }
-
-// Login is how the gateway logs in to the VNC server.
-type Login struct {
-	User     string    `json:"user"`
-	Password string    `json:"password"`
-	TLS      *LoginTLS `json:"tls"` // nil: not encrypted
-}
-
-// Format implements fmt.Formatter for every verb.
-func (Login) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, "{login}") }
-
-// LoginTLS is how the VNC server's certificate is checked: by the system's CAs, or by its key.
-type LoginTLS struct {
-	PinnedKey  string `json:"pinned_key"` // sha256:HEX
-	ServerName string `json:"server_name"`
 }
 
 const (
@@ -124,37 +57,51 @@ const (
 
 var validGeneration = regexp.MustCompile(`^[A-Za-z0-9._:/-]{0,128}$`)
 
-// parseAnswer is strict: a rule of the session that is spelt wrongly must not allow more. life is how
-// long the answer counts at most. Errors quote nothing of the answer but names of members.
-func parseAnswer(body []byte) (a Answer, life time.Duration, err error) {
+// parseAnswer is strict: a rule of the session that is spelt wrongly must not allow more. Errors
+// quote nothing of the answer but names of members.
+func parseAnswer(body []byte) (a guest.Answer, err error) {
 	var in struct {
-		Decision     Decision        `json:"decision"`
+		Decision     guest.Decision  `json:"decision"`
 		Address      string          `json:"address"`
 		Generation   string          `json:"generation"`
 		Credential   string          `json:"credential"`
-		Login        *Login          `json:"login"`
+		Login        *guest.Login    `json:"login"`
 		Session      json.RawMessage `json:"session"`
 		CacheSeconds *int64          `json:"cache_seconds"`
 		Reason       string          `json:"reason"`
 		RetryAfter   int64           `json:"retry_after"`
 	}
 	if jsonscan.Unambiguous(body) != nil { // another reader would read another decision
-		return a, 0, errors.New("it is no JSON object, or has a member twice")
+		return a, errors.New("it is no JSON object, or has a member twice")
 	}
 	if err := decode(body, &in); err != nil {
-		return a, 0, err
+		return a, err
 	}
-	a = Answer{Decision: in.Decision, Reason: plainReason(in.Reason)}
+	a = guest.Answer{
+		Decision: in.Decision, Address: in.Address, Generation: in.Generation, Credential: in.Credential, Login: in.Login,
+		Session: in.Session, Reason: in.Reason, RetryAfter: seconds(in.RetryAfter),
+	}
+	if in.CacheSeconds != nil {
+		cache := seconds(*in.CacheSeconds)
+		a.Cache = &cache
+	}
+	return a, nil
+}
+
+// bounded checks an answer and returns what of it counts, and for how long at most. Its errors quote
+// nothing of it.
+func bounded(in guest.Answer) (a guest.Answer, life time.Duration, err error) {
+	a = guest.Answer{Decision: in.Decision, Reason: plainReason(in.Reason)}
 	switch in.Decision {
-	case Deny, Unknown:
+	case guest.Deny, guest.Unknown:
 		return a, negative, nil
-	case Wait:
+	case guest.Wait:
 		a.RetryAfter = usualWait
 		if in.RetryAfter > 0 {
-			a.RetryAfter = seconds(in.RetryAfter, mostWait)
+			a.RetryAfter = min(in.RetryAfter, mostWait)
 		}
 		return a, a.RetryAfter, nil
-	case Allow:
+	case guest.Allow:
 	default:
 		return a, 0, errors.New("decision: want allow, deny, unknown or wait")
 	}
@@ -163,14 +110,14 @@ func parseAnswer(body []byte) (a Answer, life time.Duration, err error) {
 		a.Session = in.Session
 	}
 	life = maxCache
-	if in.CacheSeconds != nil {
-		life = seconds(*in.CacheSeconds, maxCache)
+	if in.Cache != nil {
+		life = min(max(*in.Cache, 0), maxCache)
 	}
-	return a, life, a.check()
+	return a, life, checkAllow(&a)
 }
 
-// check is for an "allow".
-func (a *Answer) check() error {
+// checkAllow is for an "allow".
+func checkAllow(a *guest.Answer) error {
 	switch l := a.Login; {
 	case a.Address == "" || len(a.Address) > maxMember:
 		return errors.New("address: want host:port of the VNC server")
@@ -188,9 +135,10 @@ func (a *Answer) check() error {
 	return nil
 }
 
-// seconds is a time that a control plane has given, within bounds.
-func seconds(n int64, most time.Duration) time.Duration {
-	return time.Duration(min(max(n, 0), int64(most/time.Second))) * time.Second
+// seconds is a time that a control plane has given, a day at most.
+func seconds(n int64) time.Duration {
+	const day = 24 * time.Hour
+	return time.Duration(min(max(n, 0), int64(day/time.Second))) * time.Second
 }
 
 // decode reads one JSON object without members that are not known.
@@ -220,27 +168,19 @@ func plainReason(text string) string {
 	return strings.TrimSpace(plain[:min(len(plain), maxReason)])
 }
 
-// Item is a workstation in a list.
-type Item struct {
-	Name   string            `json:"workstation_id"`
-	Labels map[string]string `json:"labels"`
-	State  string            `json:"state"`
-}
-
-// parseList returns nil items, without an error, where the control plane has no list.
-func parseList(body []byte) (items []Item, next string, err error) {
+// parseList reads a page of a list.
+func parseList(body []byte) (items []guest.Item, next string, err error) {
 	var in struct {
-		Decision Decision `json:"decision"`
-		Items    []Item   `json:"items"`
-		Next     string   `json:"next"`
+		Decision guest.Decision `json:"decision"`
+		Items    []guest.Item   `json:"items"`
+		Next     string         `json:"next"`
 	}
-	if err := decode(body, &in); err != nil {
+	switch err := decode(body, &in); {
+	case err != nil:
 		return nil, "", err
-	}
-	if in.Decision == Unknown {
-		return nil, "", nil
-	}
-	if in.Items == nil {
+	case in.Decision == guest.Unknown:
+		return nil, "", guest.ErrNoList
+	case in.Items == nil:
 		return nil, "", errors.New(`items: want a list, or {"decision":"unknown"} where there is none`)
 	}
 	return in.Items, in.Next, nil

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
@@ -66,7 +67,7 @@ func TestAReasonIsShortASCII(t *testing.T) {
 		s, p, _ := open(t, nil)
 		text, _ := json.Marshal(map[string]string{"decision": "deny", "reason": in})
 		p.say(string(text))
-		if a := wantAnswer(t, s, ada, Deny); a.Reason != want {
+		if a := wantAnswer(t, s, ada, guest.Deny); a.Reason != want {
 			t.Errorf("%q became %q", in, a.Reason)
 		}
 	}
@@ -74,7 +75,7 @@ func TestAReasonIsShortASCII(t *testing.T) {
 
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	s, p, lines := open(t, nil)
-	a := wantAnswer(t, s, ada, Allow)
+	a := wantAnswer(t, s, ada, guest.Allow)
 	p.say(`{"decision":"allow","login":{"password":"hunter2"},"address":5}`)
 	bad := ada
 	bad.Name = "desk2"
@@ -122,7 +123,7 @@ func TestAListHasAllPages(t *testing.T) {
 			time.Sleep(negative)
 		}
 		p.say(allowed)
-		wantAnswer(t, s, ada, Allow)
+		wantAnswer(t, s, ada, guest.Allow)
 	})
 }
 
@@ -130,7 +131,7 @@ func TestASourceMayHaveNoList(t *testing.T) {
 	s, p, _ := open(t, nil)
 	p.say(`{"decision":"unknown"}`)
 	for range 2 {
-		if items, err := s.List("lab"); !errors.Is(err, ErrNoList) || items != nil {
+		if items, err := s.List("lab"); !errors.Is(err, guest.ErrNoList) || items != nil {
 			t.Errorf("%+v, %v", items, err)
 		}
 	}

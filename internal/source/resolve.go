@@ -1,36 +1,41 @@
 package source
 
 import (
+	"context"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // Resolve asks for a workstation, unless an answer that was asked for at since or later still
 // counts. The error is a [*Failure].
-func (s *Source) Resolve(q Question, since time.Time) (Answer, error) {
+func (s *Source) Resolve(q guest.Question, since time.Time) (guest.Answer, error) {
 	r := s.answer(keyOf(&q), since, func() result { return s.resolve(&q) })
 	if r.failure != nil {
-		return Answer{}, r.failure
+		return guest.Answer{}, r.failure
 	}
 	a := r.answer
-	if a.Decision == Wait {
+	if a.Decision == guest.Wait {
 		a.RetryAfter = max(r.until.Sub(s.config.Now()), leastWait)
 	}
 	return a, nil
 }
 
-func (s *Source) resolve(q *Question) (r result) {
-	question := resolveQuestion{head: s.head(typeResolve, q.Tenant), Reason: q.Reason, Name: q.Name, Caller: q.Caller}
-	question.Session.ViewOnly = q.ViewOnly
+func (s *Source) resolve(q *guest.Question) (r result) {
 	asked := s.config.Now()
-	body, failure := s.webhook.ask(question, maxAnswer)
 	life := negative
-	if failure == nil {
-		var err error
-		if r.answer, life, err = parseAnswer(body); err != nil {
-			failure, life = &Failure{FailedInvalid, err}, negative
+	failure := s.ask(func(ctx context.Context) error {
+		a, err := s.config.Plane.Resolve(ctx, *q)
+		if err == nil {
+			r.answer, life, err = bounded(a)
+			err = invalid(err)
 		}
+		return err
+	})
+	if failure != nil {
+		life = negative
 	}
 	r.failure, r.answer.Asked, r.stale = failure, asked, asked.Add(s.config.Stale)
 	s.noteHealth(failure)
@@ -41,8 +46,8 @@ func (s *Source) resolve(q *Question) (r result) {
 }
 
 // longest is how long an answer counts at most.
-func (s *Source) longest(d Decision) time.Duration {
-	if d == Allow {
+func (s *Source) longest(d guest.Decision) time.Duration {
+	if d == guest.Allow {
 		return s.config.Cache
 	}
 	return mostWait
@@ -63,10 +68,10 @@ func (s *Source) noteHealth(failure *Failure) {
 
 // Last returns the last answer to a question, if it was an "allow", was asked for at since or
 // later, and is not too old for a control plane that is down.
-func (s *Source) Last(q Question, since time.Time) (Answer, bool) {
+func (s *Source) Last(q guest.Question, since time.Time) (guest.Answer, bool) {
 	r, ok := s.memory.last(keyOf(&q))
-	if !ok || r.answer.Decision != Allow || r.answer.Asked.Before(since) {
-		return Answer{}, false
+	if !ok || r.answer.Decision != guest.Allow || r.answer.Asked.Before(since) {
+		return guest.Answer{}, false
 	}
 	return r.answer, true
 }
@@ -77,11 +82,11 @@ func (s *Source) Drop(tenant, name string) {
 }
 
 // Expire has the next question asked again. Last still has the answer.
-func (s *Source) Expire(q Question) { s.memory.expire(keyOf(&q)) }
+func (s *Source) Expire(q guest.Question) { s.memory.expire(keyOf(&q)) }
 
 // Reject forgets and logs an "allow" that leads nowhere: its address is outside the networks, its
 // credential is not declared, its rules are none.
-func (s *Source) Reject(q Question, why error) error {
+func (s *Source) Reject(q guest.Question, why error) error {
 	k, failure := keyOf(&q), &Failure{FailedTarget, why}
 	s.memory.drop(func(other key) bool { return other == k })
 	s.log(failure, k)

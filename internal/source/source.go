@@ -1,7 +1,8 @@
 // Package source asks a control plane which machine the name of a workstation means, and who may have
-// it. A [Source] is one webhook:
+// it. A [Source] is one webhook, or a module that others wrote:
 //
-//	s, err := source.New(source.Config{Name: "lab", URL: "https://control.example.com/desktops", …})
+//	s, err := source.NewWebhook(source.Webhook{URL: "https://…", …}, source.Config{Name: "lab", …})
+//	s, err := source.New(source.Config{Name: "lab", Plane: module, …})
 //	s.Inherit(before)                   // of the configuration before: answers and health go on
 //	answer, err := s.Resolve(q, since)  // cached, or asked now; err is a *source.Failure
 //	answer, ok := s.Last(q, since)      // the last "allow", where the control plane is away
@@ -10,7 +11,8 @@
 //	resolve   a question for a workstation
 //	list      all workstations of a tenant
 //	question  what is asked and answered, as JSON
-//	webhook   one question: POST, its bounds, what is no answer
+//	failure   one question within its bounds, and why it has no answer
+//	webhook   one question by POST
 //	sign      its signature (Standard Webhooks)
 //	answers   answers by question; equal questions that are under way are asked once
 //	health    when the control plane counts as down, and how it is tried
@@ -22,14 +24,13 @@ package source
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/netip"
-	"net/url"
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
+	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 )
 
 // Defaults and bounds of a Config.
@@ -45,34 +46,25 @@ const (
 
 // Config is what New needs.
 type Config struct {
-	Name      string // in logs, metrics and lists
-	URL       string // https, or http to a loopback address
-	Secrets   []string
-	Timeout   time.Duration // of one question; default 2 s, at most 10 s
-	Cache     time.Duration // how long an "allow" counts; default 30 s, at most 5 min
-	Stale     time.Duration // how long Last has it, while the control plane is down; default 10 min
-	Gateway   func() string // the name of this gateway among several, for the control plane
-	Transport http.RoundTripper
-	Logger    *zap.Logger
-	Now       func() time.Time
+	Name    string        // in logs, metrics and lists
+	Plane   guest.Source  // of a webhook its own
+	Same    string        // what is equal for two sources that ask the same control plane
+	Timeout time.Duration // of one question; default 2 s, at most 10 s
+	Cache   time.Duration // how long an "allow" counts; default 30 s, at most 5 min
+	Stale   time.Duration // how long Last has it, while the control plane is down; default 10 min
+	Logger  *zap.Logger
+	Now     func() time.Time
 }
 
-// Source is a control plane that is asked by a webhook. It is safe for concurrent use.
+// Source is a control plane, and what it has answered. It is safe for concurrent use.
 type Source struct {
-	config  Config
-	webhook *webhook
-	memory  *memory
+	config Config
+	asked  chan struct{} // a semaphore for questions under way
+	memory *memory
 }
 
 // New checks a configuration and asks nothing.
 func New(c Config) (*Source, error) {
-	if err := checkURL(c.URL); err != nil {
-		return nil, err
-	}
-	secrets, err := parseSecrets(c.Secrets)
-	if err != nil {
-		return nil, err
-	}
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.Cache = cmp.Or(c.Cache, DefaultCache)
 	c.Stale = cmp.Or(c.Stale, DefaultStale)
@@ -84,27 +76,7 @@ func New(c Config) (*Source, error) {
 			return nil, fmt.Errorf("%s %s: want at most %s", o.name, o.value, o.max)
 		}
 	}
-	w := &webhook{url: c.URL, secrets: secrets, timeout: c.Timeout, transport: c.Transport, now: c.Now, asked: make(chan struct{}, maxAsked)}
-	return &Source{c, w, newMemory(c.Now)}, nil
-}
-
-// checkURL refuses what would show passwords on the way.
-func checkURL(text string) error {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("webhook: want a URL such as https://control.example.com/desktops")
-	case u.User != nil || u.Fragment != "":
-		return errors.New("webhook: a URL with a user or a fragment is not possible")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return fmt.Errorf("webhook: http is possible to a loopback address only, as answers have passwords: write https://%s", u.Host)
-	}
-	return nil
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return &Source{c, make(chan struct{}, maxAsked), newMemory(c.Now)}, nil
 }
 
 // Name is that of the configuration.
@@ -112,9 +84,9 @@ func (s *Source) Name() string { return s.config.Name }
 
 // Inherit has s go on with the answers and the health of another one, if that asks the same control
 // plane. It is called before s is used.
-func (s *Source) Inherit(before *Source) {
-	if before.config.Name == s.config.Name && before.config.URL == s.config.URL {
-		s.memory = before.memory
+func (s *Source) Inherit(before desktop.ControlPlane) {
+	if b, ok := before.(*Source); ok && b.config.Name == s.config.Name && b.config.Same == s.config.Same {
+		s.memory = b.memory
 	}
 }
 
@@ -123,11 +95,6 @@ func (s *Source) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "source %s"
 
 // Down returns since when the control plane does not answer; false while it does.
 func (s *Source) Down() (since time.Time, down bool) { return s.memory.down() }
-
-// head begins a question.
-func (s *Source) head(kind, tenant string) head {
-	return head{Type: kind, Version: version, Tenant: tenant, Gateway: s.config.Gateway()}
-}
 
 // answer returns the result of a key, if one counts that was asked at since or later, else that of ask.
 func (s *Source) answer(k key, since time.Time, ask func() result) result {

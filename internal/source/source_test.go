@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 const (
@@ -20,8 +22,8 @@ const (
 	secret   = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
 )
 
-var ada = Question{
-	Reason: Issue, Tenant: "lab", Name: "desk1", Caller: Caller{Key: "ada", User: "alice@example.com", Address: netip.MustParseAddr("203.0.113.7")}, ViewOnly: true,
+var ada = guest.Question{
+	Reason: guest.Issue, Tenant: "lab", Name: "desk1", Caller: guest.Caller{Key: "ada", User: "alice@example.com", Address: netip.MustParseAddr("203.0.113.7")}, ViewOnly: true,
 }
 
 // plane is a control plane. It is a transport, so that it can be asked in a bubble.
@@ -82,23 +84,32 @@ func (p *plane) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const allowed = `{"decision":"allow","address":"10.20.0.9:5901","generation":"vm-7f3a/4","login":{"password":"hunter2"}}`
 
-func open(t *testing.T, change func(*Config)) (*Source, *plane, *observer.ObservedLogs) {
+// config is what a source by a webhook needs.
+type config struct {
+	Webhook
+	Config
+}
+
+func open(t *testing.T, change func(*config)) (*Source, *plane, *observer.ObservedLogs) {
 	t.Helper()
 	p := new(plane)
 	p.say(allowed)
 	core, lines := observer.New(zap.DebugLevel)
-	c := Config{Name: "lab", URL: planeURL, Secrets: []string{secret}, Gateway: func() string { return "gw-1" }, Transport: p, Logger: zap.New(core), Now: time.Now}
+	c := config{
+		Webhook{URL: planeURL, Secrets: []string{secret}, Gateway: func() string { return "gw-1" }, Transport: p},
+		Config{Name: "lab", Logger: zap.New(core), Now: time.Now},
+	}
 	if change != nil {
 		change(&c)
 	}
-	s, err := New(c)
+	s, err := NewWebhook(c.Webhook, c.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, p, lines
 }
 
-func wantAnswer(t *testing.T, s *Source, q Question, want Decision) Answer {
+func wantAnswer(t *testing.T, s *Source, q guest.Question, want guest.Decision) guest.Answer {
 	t.Helper()
 	a, err := s.Resolve(q, time.Time{})
 	if err != nil || a.Decision != want {
@@ -107,7 +118,7 @@ func wantAnswer(t *testing.T, s *Source, q Question, want Decision) Answer {
 	return a
 }
 
-func wantFailure(t *testing.T, s *Source, q Question, code string) {
+func wantFailure(t *testing.T, s *Source, q guest.Question, code string) {
 	t.Helper()
 	a, err := s.Resolve(q, time.Time{})
 	var failure *Failure
@@ -117,27 +128,27 @@ func wantFailure(t *testing.T, s *Source, q Question, code string) {
 }
 
 func TestImpossibleSourcesAreRefused(t *testing.T) {
-	for want, change := range map[string]func(*Config){
-		"webhook: want a URL":             func(c *Config) { c.URL = "control.example.com" },
-		"webhook: http is possible":       func(c *Config) { c.URL = "http://control.example.com/" },
-		"webhook: http is possible to":    func(c *Config) { c.URL = "http://10.0.0.1/" },
-		"webhook: a URL with a user":      func(c *Config) { c.URL = "https://me:secret@control.example.com/" },
-		"secret: give one":                func(c *Config) { c.Secrets = nil },
-		"secret: give one, or":            func(c *Config) { c.Secrets = []string{secret, secret, secret} },
-		"secret: want whsec_":             func(c *Config) { c.Secrets = []string{"hunter2"} },
-		"secret: want whsec_ and":         func(c *Config) { c.Secrets = []string{"whsec_c2hvcnQ="} },
-		"timeout 11s: want at most 10s":   func(c *Config) { c.Timeout = 11 * time.Second },
-		"cache 6m0s: want at most 5m0s":   func(c *Config) { c.Cache = 6 * time.Minute },
-		"stale -1s: want at most 24h0m0s": func(c *Config) { c.Stale = -time.Second },
+	for want, change := range map[string]func(*config){
+		"webhook: want a URL":             func(c *config) { c.URL = "control.example.com" },
+		"webhook: http is possible":       func(c *config) { c.URL = "http://control.example.com/" },
+		"webhook: http is possible to":    func(c *config) { c.URL = "http://10.0.0.1/" },
+		"webhook: a URL with a user":      func(c *config) { c.URL = "https://me:secret@control.example.com/" },
+		"secret: give one":                func(c *config) { c.Secrets = nil },
+		"secret: give one, or":            func(c *config) { c.Secrets = []string{secret, secret, secret} },
+		"secret: want whsec_":             func(c *config) { c.Secrets = []string{"hunter2"} },
+		"secret: want whsec_ and":         func(c *config) { c.Secrets = []string{"whsec_c2hvcnQ="} },
+		"timeout 11s: want at most 10s":   func(c *config) { c.Timeout = 11 * time.Second },
+		"cache 6m0s: want at most 5m0s":   func(c *config) { c.Cache = 6 * time.Minute },
+		"stale -1s: want at most 24h0m0s": func(c *config) { c.Stale = -time.Second },
 	} {
-		c := Config{Name: "lab", URL: planeURL, Secrets: []string{secret}, Now: time.Now}
+		c := config{Webhook{URL: planeURL, Secrets: []string{secret}}, Config{Name: "lab", Now: time.Now}}
 		change(&c)
-		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+		if _, err := NewWebhook(c.Webhook, c.Config); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	for _, possible := range []string{"http://127.0.0.1:8080/", "http://[::1]/x", "http://localhost:1/", "https://10.0.0.1"} {
-		if _, err := New(Config{URL: possible, Secrets: []string{secret}, Now: time.Now}); err != nil {
+		if _, err := NewWebhook(Webhook{URL: possible, Secrets: []string{secret}}, Config{Now: time.Now}); err != nil {
 			t.Errorf("%s: %v", possible, err)
 		}
 	}

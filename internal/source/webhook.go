@@ -10,83 +10,75 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 const (
-	// maxAsked is how many questions to a control plane are under way at once.
-	maxAsked = 64
 	// maxAnswer bounds an answer in bytes, maxListAnswer a page of a list.
 	maxAnswer     = 16 << 10
 	maxListAnswer = 256 << 10
 )
 
+// Webhook is what [NewWebhook] needs besides a [Config].
+type Webhook struct {
+	URL       string // https, or http to a loopback address
+	Secrets   []string
+	Gateway   func() string // the name of this gateway among several, for the control plane
+	Transport http.RoundTripper
+}
+
+// NewWebhook is [New] for a control plane that is asked by a webhook.
+func NewWebhook(w Webhook, c Config) (*Source, error) {
+	if err := checkURL(w.URL); err != nil {
+		return nil, err
+	}
+	secrets, err := parseSecrets(w.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	c.Plane, c.Same = &webhook{w, secrets, c.Now}, w.URL
+	return New(c)
+}
+
 // webhook asks questions. It is safe for concurrent use.
 type webhook struct {
-	url       string
-	secrets   [][]byte // the first one is the newest
-	timeout   time.Duration
-	transport http.RoundTripper
-	now       func() time.Time
-	asked     chan struct{} // a semaphore for questions under way
+	Webhook
+	secrets [][]byte // the first one is the newest
+	now     func() time.Time
 }
 
-// Failure is why there is no answer that counts. Its code is for the log.
-type Failure struct {
-	Code string
-	Err  error
+// Format implements fmt.Formatter: it has secrets.
+func (w *webhook) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, "webhook") }
+
+// Resolve implements [guest.Source].
+func (w *webhook) Resolve(ctx context.Context, q guest.Question) (a guest.Answer, err error) {
+	question := resolveQuestion{head: w.head(typeResolve, q.Tenant), Reason: q.Reason, Name: q.Name, Caller: q.Caller}
+	question.Session.ViewOnly = q.ViewOnly
+	body, err := w.post(ctx, question, maxAnswer)
+	if err != nil {
+		return a, err
+	}
+	a, err = parseAnswer(body)
+	return a, invalid(err)
 }
 
-// The codes.
-const (
-	FailedDown        = "down"         // it was not asked: the last questions have failed
-	FailedBusy        = "busy"         // 64 questions were under way for all of the timeout
-	FailedTimeout     = "timeout"      //
-	FailedConnection  = "connection"   //
-	FailedStatus      = "status"       // another one than 200
-	FailedRedirect    = "redirect"     // which is not followed
-	FailedContentType = "content_type" // not application/json
-	FailedTooLarge    = "too_large"
-	FailedInvalid     = "invalid_answer" // not of the documented form
-	FailedTarget      = "invalid_target" // an "allow" that leads nowhere: see Reject
-)
-
-func (e *Failure) Error() string { return fmt.Sprintf("%s: %v", e.Code, e.Err) }
-
-func (e *Failure) Unwrap() error { return e.Err }
-
-// counts reports whether the failure says something about the control plane as a whole. An answer that
-// makes no sense for one workstation must not keep people from all others.
-func (e *Failure) counts() bool { return e.Code != FailedBusy && e.Code != FailedInvalid }
-
-func failed(code, format string, args ...any) *Failure {
-	return &Failure{code, fmt.Errorf(format, args...)}
+// List implements [guest.Source].
+func (w *webhook) List(ctx context.Context, tenant, cursor string) (items []guest.Item, next string, err error) {
+	body, err := w.post(ctx, listQuestion{head: w.head(typeList, tenant), Cursor: cursor, Limit: pageItems}, maxListAnswer)
+	if err != nil {
+		return nil, "", err
+	}
+	items, next, err = parseList(body)
+	return items, next, invalid(err)
 }
 
-// ask asks one question, and returns the body of its answer.
-func (w *webhook) ask(question any, most int64) ([]byte, *Failure) {
-	ctx, cancel := context.WithTimeout(context.Background(), w.timeout)
-	defer cancel()
-	select {
-	case w.asked <- struct{}{}:
-		defer func() { <-w.asked }()
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil { // also where it got its turn at that moment
-		return nil, failed(FailedBusy, "%d questions were under way for %s", maxAsked, w.timeout)
-	}
-	body, err := w.post(ctx, question, most)
-	var failure *Failure
-	switch {
-	case err == nil:
-		return body, nil
-	case errors.As(err, &failure):
-	case ctx.Err() != nil:
-		failure = failed(FailedTimeout, "no answer within %s", w.timeout)
-	default:
-		failure = &Failure{FailedConnection, err}
-	}
-	return nil, failure
+// head begins a question.
+func (w *webhook) head(kind, tenant string) head {
+	return head{Type: kind, Version: version, Tenant: tenant, Gateway: w.Gateway()}
 }
 
 func (w *webhook) post(ctx context.Context, question any, most int64) ([]byte, error) {
@@ -94,7 +86,7 @@ func (w *webhook) post(ctx context.Context, question any, most int64) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +96,7 @@ func (w *webhook) post(ctx context.Context, question any, most int64) ([]byte, e
 	// request where the server closed a kept connection just as it was used again.
 	req.Header["Idempotency-Key"] = nil
 	w.sign(req.Header, "msg_"+rand.Text(), w.now(), body)
-	resp, err := w.transport.RoundTrip(req) // a transport does not follow redirects
+	resp, err := w.Transport.RoundTrip(req) // a transport does not follow redirects
 	if err != nil {
 		return nil, err
 	}
@@ -127,4 +119,23 @@ func readAnswer(resp *http.Response, most int64) ([]byte, error) {
 		err = failed(FailedTooLarge, "the answer has more than %d bytes", most)
 	}
 	return answer, err
+}
+
+// checkURL refuses what would show passwords on the way.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("webhook: want a URL such as https://control.example.com/desktops")
+	case u.User != nil || u.Fragment != "":
+		return errors.New("webhook: a URL with a user or a fragment is not possible")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return fmt.Errorf("webhook: http is possible to a loopback address only, as answers have passwords: write https://%s", u.Host)
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -55,20 +55,20 @@ func TestAnErrorOfAToolIsInItsRow(t *testing.T) {
 // Each message is judged as a whole: what is taken out of it is gone, the fields of its event stay, and
 // what is refused ends the call with an error that names the request.
 func TestGuardrailsJudgeEachEvent(t *testing.T) {
-	guarded := func(action guardrail.Action) func(*rig) {
-		return func(r *rig) { r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Output, action)} }
+	guarded := func(action judge.Action) func(*rig) {
+		return func(r *rig) { r.Guardrails.All = []*judge.Guardrail{words(t, judge.Output, action)} }
 	}
-	r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), guarded(guardrail.Redact))
+	r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), guarded(judge.Redact))
 	w := r.serve(post(toolCall("echo")))
 	want := "id: 1\nevent: message\ndata: " + strings.Replace(progress, "mellon", "[REDACTED:words]", 1) + "\n\n" + event(2, result)
 	if w.Body.String() != want || r.row(t).Code != "" {
 		t.Errorf("%q, want %q", w.Body, want)
 	}
-	r = newRig(t, answering(200, asEvents, event(1, result)+event(2, progress)), guarded(guardrail.Deny))
+	r = newRig(t, answering(200, asEvents, event(1, result)+event(2, progress)), guarded(judge.Deny))
 	if w := r.serve(post(toolCall("echo"))); strings.Contains(w.Body.String(), "error") {
 		t.Errorf("what comes after the answer is not read: %s", w.Body)
 	}
-	r = newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), guarded(guardrail.Deny))
+	r = newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), guarded(judge.Deny))
 	w = r.serve(post(toolCall("echo")))
 	code, data := errorIn(t, []byte(strings.TrimPrefix(w.Body.String(), "event: message\ndata: ")))
 	if code != mcp.CodeRefused || data["code"] != "guardrail_blocked" || strings.Contains(w.Body.String(), "mellon") || r.row(t).Code != "guardrail_blocked" {
@@ -83,7 +83,7 @@ func TestARequestIsRedactedBeforeItIsSent(t *testing.T) {
 		sent, _ = io.ReadAll(req.Body)
 		return reply(200, asJSON, strings.NewReader(result)), nil
 	}), func(r *rig) {
-		r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Input, guardrail.Redact)}
+		r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Redact)}
 	})
 	body := message("tools/call", `{"name":"echo","arguments":{"id":"mellon","deep":[{"text":"say mellon","n":1.50}]}}`)
 	r.serve(post(body))
@@ -105,14 +105,14 @@ func TestTheHeaderIsJudgedAsTheMessage(t *testing.T) {
 	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 		sent = req.Header
 		return reply(200, asJSON, strings.NewReader(result)), nil
-	}), func(r *rig) { r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Input, guardrail.Redact)} })
+	}), func(r *rig) { r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Redact)} })
 	r.serve(request())
 	where, _ := mcp.DecodeName(sent.Get("Mcp-Param-Where"))
 	if sent.Get(mcp.HeaderName) != "file:///[REDACTED:words]" || where != "[REDACTED:words] ü" {
 		t.Errorf("sent %v, %q", sent, where)
 	}
 	sent = nil
-	r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Input, guardrail.Deny)}
+	r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Deny)}
 	r.Guardrails = &policy.Guardrails{All: r.Guardrails.All}
 	req := post(toolCall("echo"))
 	req.Header.Set("Mcp-Param-Where", mcp.EncodeName(secretText))
@@ -170,7 +170,7 @@ func resume(t *testing.T, r *rig) string {
 func TestAnOpenStreamLeavesOutWhatIsRefused(t *testing.T) {
 	other := `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, other)), func(r *rig) {
-		r.Guardrails.All = []*guardrail.Guardrail{words(t, guardrail.Output, guardrail.Deny)}
+		r.Guardrails.All = []*judge.Guardrail{words(t, judge.Output, judge.Deny)}
 	})
 	if w := r.serve(old(http.MethodGet, "", "")); w.Body.String() != event(2, other) || r.row(t).Code != "" {
 		t.Errorf("%q, %+v", w.Body, r.row(t))

@@ -54,7 +54,7 @@ func (a Admission) Enter(session *vncsession.Session, viewer netip.Addr) (*rfb.D
 	if refusal, cause := pass.Locate(viewer); refusal != nil {
 		return nil, noted(session, refusal, cause)
 	}
-	if pass.Target.TestCard && a.Public {
+	if pass.Target.TestCard != nil && a.Public {
 		a.Gateway.WarnOfDemo("the test card")
 	}
 	ctx, stop, err := session.Context()

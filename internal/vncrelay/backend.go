@@ -9,7 +9,6 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/rfb"
-	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 )
 
 // Dialer connects to the workstation of a pass.
@@ -94,10 +93,10 @@ func failureOf(err error) desktop.RefusalCode {
 
 // DialWorkstation is the Dialer outside tests.
 func DialWorkstation(ctx context.Context, pass *desktop.Pass) (net.Conn, error) {
-	if pass.Target.TestCard {
+	if serve := pass.Target.TestCard; serve != nil {
 		ours, its := net.Pipe()
 		name := "Gatehouse: " + pass.Workstation.Name
-		go func() { _ = testcard.Serve(context.WithoutCancel(ctx), its, name) }() // ends with ours
+		go func() { _ = serve(context.WithoutCancel(ctx), its, name) }() // ends with ours
 		return ours, nil
 	}
 	conn, err := pass.Target.Dial(ctx, ownAddress)

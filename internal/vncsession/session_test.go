@@ -19,6 +19,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -45,7 +46,7 @@ func newRig(t *testing.T) *rig {
 	service, err := desktop.New(desktop.Config{
 		Policy: desktop.Policy{Domain: "vnc.example.com"},
 		Workstations: []desktop.Spec{
-			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: true}},
+			{ID: desktop.ID{Tenant: "default", Name: "desk1"}, Target: desktop.Target{TestCard: testcard.Serve}},
 		},
 		State: memory.NewState(func() time.Time { return began }), Storage: new(desktoptest.Storage), Random: rand.Reader,
 	})

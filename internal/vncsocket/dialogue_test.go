@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/vncrelaytest"
 	"github.com/gatehouse-proxy/gatehouse/internal/vncrelay"
 )
@@ -83,7 +84,7 @@ func TestALongSilenceKeepsTheSession(t *testing.T) {
 // The built-in desktop, as the demo shows it.
 func TestABrowserGetsTheTestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, options{Target: desktop.Target{TestCard: true}}, func(o *Options) { o.Dial = nil })
+		f := newFixture(t, options{Target: desktop.Target{TestCard: testcard.Serve}}, func(o *Options) { o.Dial = nil })
 		b := f.show(f.Issue(desktop.Options{}))
 		b.play(vncrelaytest.Join(chosen, conversation{accepted, "C \x01", "S \x05\x00\x02\xd0"}))
 		if f.Marks().Demos != 0 {

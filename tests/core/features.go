@@ -16,6 +16,7 @@ import (
 type feature struct {
 	name, path string
 	options    string // its smallest block; "": it has none
+	vnc        string // in vnc
 	site       string // in the site
 	// A request that only a build with it answers so.
 	method, request string
@@ -30,9 +31,9 @@ var features = []feature{
 		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "run-time keys", path: "caddymodule/runtimekeys", options: "\t\truntime_keys {\n\t\t\tscopes chat:write\n\t\t}\n",
 		method: http.MethodGet, request: "/api/v1/keys", status: http.StatusForbidden},
-	{name: "MCP", path: "caddymodule/mcp", options: "\t\tmcp demo {\n\t\t\tdemo\n\t\t}\n",
+	{name: "MCP", path: "caddymodule/mcp", options: "\t\tmcp demo {\n\t\t\turl http://127.0.0.1:1/mcp\n\t\t}\n",
 		method: http.MethodPost, request: "/mcp/demo", status: http.StatusForbidden},
-	{name: "agents", path: "caddymodule/agents", method: http.MethodGet, request: "/v1/workstations/card/screenshot", status: http.StatusForbidden},
+	{name: "agents", path: "caddymodule/agents", method: http.MethodGet, request: "/v1/workstations/desk/screenshot", status: http.StatusForbidden},
 	{name: "recordings", path: "caddymodule/recordings", method: http.MethodGet, request: "/v1/recordings", status: http.StatusForbidden},
 	{name: "console", path: "caddymodule/console", site: "\thandle /console/* {\n\t\tgatehouse_console\n\t}\n",
 		method: http.MethodGet, request: "/console/", status: http.StatusOK},
@@ -40,6 +41,12 @@ var features = []feature{
 	{name: "handover", path: "caddymodule/handover", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "sockets", path: "caddymodule/sockets", options: "\t\tresponses_websocket\n",
 		method: http.MethodGet, request: "/v1/responses", status: http.StatusMethodNotAllowed},
+	{name: "demo", path: "caddymodule/demo", vnc: "\t\t\tworkstation card {\n\t\t\t\ttest_card\n\t\t\t}\n",
+		options: "\t\tprovider demo {\n\t\t\tdialect test\n\t\t}\n",
+		method:  http.MethodGet, request: "/v1/models/demo/echo", status: http.StatusOK},
+	{name: "sources", path: "caddymodule/sources", vnc: "\t\t\tsource lab {\n\t\t\t\twebhook https://control.invalid {\n" +
+		"\t\t\t\t\tsecret whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n\t\t\t\t}\n\t\t\t\tnetworks 10.0.0.0/8\n\t\t\t}\n",
+		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "sound", path: "handlers/audio", method: http.MethodPost, request: "/v1/audio/speech", status: http.StatusBadRequest},
 	{name: "Gemini", path: "handlers/gemini", method: http.MethodGet, request: "/v1beta/models", status: http.StatusOK},
 	{name: "descriptions", path: "handlers/openapi", method: http.MethodGet, request: "/openapi.json", status: http.StatusOK},
@@ -74,11 +81,11 @@ func (f feature) try(ctx context.Context, mkcaddy, dir string) error {
 	if out, err := exec.CommandContext(ctx, mkcaddy, "-manifest", file, "-o", caddy).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	g, err := start(ctx, caddy, filepath.Join(dir, "run"), f.options, f.site)
+	g, err := start(ctx, caddy, filepath.Join(dir, "run"), f)
 	if err != nil {
 		return err
 	}
-	defer g.Stop()
+	defer g.stop()
 	_, err = g.call(ctx, f.method, f.request, f.status)
 	return err
 }

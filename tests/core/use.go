@@ -9,15 +9,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/testprovider"
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-// caddyfile has the core's options alone. It takes the port of the site, and more options.
+// caddyfile has the core's options alone. It takes the port of the site, and more options
+// of gatehouse, of the site and of vnc.
 const caddyfile = `{
 	admin off
 	skip_install_trust
@@ -28,15 +32,14 @@ const caddyfile = `{
 			budget 1M tokens/day
 		}
 		provider test {
-			dialect test
-			models *
+			base_url {$PROVIDER}
+			responses translate
+			models echo
 		}
 		vnc {
 			domain vnc.localhost
-			workstation card {
-				test_card
-			}
-		}
+			workstation desk 127.0.0.1:1
+%[4]s		}
 %[2]s	}
 }
 
@@ -53,11 +56,12 @@ var sdk string
 // gateway is a Caddy that was started.
 type gateway struct {
 	*process.Process
+	provider    *httptest.Server
 	origin, key string
 }
 
-// start runs a Caddy with more options in the global block, and more directives in the site.
-func start(ctx context.Context, caddy, dir, options, site string) (*gateway, error) {
+// start runs a Caddy with what a feature has more, and a provider for it.
+func start(ctx context.Context, caddy, dir string, f feature) (*gateway, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -65,12 +69,34 @@ func start(ctx context.Context, caddy, dir, options, site string) (*gateway, err
 	if err != nil {
 		return nil, err
 	}
-	g := &gateway{origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), key: process.Secret()}
-	g.Process, err = process.StartCaddy(ctx, caddy, dir, fmt.Sprintf(caddyfile, ports[0], options, site), []string{"KEY=" + g.key}, func() error {
+	g := &gateway{origin: fmt.Sprintf("http://127.0.0.1:%d", ports[0]), key: process.Secret(), provider: httptest.NewServer(provider)}
+	env := []string{"KEY=" + g.key, "PROVIDER=" + g.provider.URL + "/v1"}
+	g.Process, err = process.StartCaddy(ctx, caddy, dir, f.caddyfile(ports[0]), env, func() error {
 		_, err := g.call(ctx, http.MethodGet, "/v1/models", http.StatusOK)
 		return err
 	})
+	if err != nil {
+		g.provider.Close()
+	}
 	return g, err
+}
+
+// provider answers like OpenAI, in the words of the feature demo.
+var provider = &httputil.ReverseProxy{
+	Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "built.in" },
+	Transport:     &testprovider.Transport{},
+	FlushInterval: -1,
+}
+
+// stop ends the gateway and its provider.
+func (g *gateway) stop() {
+	g.Stop()
+	g.provider.Close()
+}
+
+// caddyfile is the core's, with the options of the feature.
+func (f feature) caddyfile(port int) string {
+	return fmt.Sprintf(caddyfile, port, f.options, f.site, f.vnc)
 }
 
 // call makes a request, and returns the body of an answer with the status.
@@ -94,11 +120,11 @@ func (g *gateway) call(ctx context.Context, method, path string, want int) (stri
 
 // use makes calls by the SDK, gets an address of a desktop, and tries blocks of features.
 func use(ctx context.Context, caddy, python, dir string, r *process.Result) error {
-	g, err := start(ctx, caddy, filepath.Join(dir, "core"), "", "")
+	g, err := start(ctx, caddy, filepath.Join(dir, "core"), feature{})
 	if err != nil {
 		return err
 	}
-	defer g.Stop()
+	defer g.stop()
 	cmd := exec.CommandContext(ctx, python, "-c", sdk)
 	cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+g.origin+"/v1", "OPENAI_API_KEY="+g.key)
 	out, err := cmd.CombinedOutput()
@@ -111,7 +137,7 @@ func use(ctx context.Context, caddy, python, dir string, r *process.Result) erro
 		err = errors.New("want the rows of all calls: " + text)
 	}
 	r.Check("activity has the calls", err)
-	text, err = g.call(ctx, http.MethodPost, "/v1/workstations/card/vnc", http.StatusOK)
+	text, err = g.call(ctx, http.MethodPost, "/v1/workstations/desk/vnc", http.StatusOK)
 	if err == nil && !strings.Contains(text, ".vnc.localhost:5900") {
 		err = errors.New("no address: " + text)
 	}
@@ -119,7 +145,7 @@ func use(ctx context.Context, caddy, python, dir string, r *process.Result) erro
 	_, err = g.call(ctx, http.MethodPost, "/mcp/demo", http.StatusNotFound)
 	r.Check("endpoints of features are not found", err)
 	for _, f := range features {
-		if f.options != "" {
+		if f.options+f.vnc != "" {
 			r.Check("a block of "+f.name+" is refused with its path", f.refused(ctx, caddy, filepath.Join(dir, f.name)))
 		}
 	}
@@ -132,11 +158,11 @@ func (f feature) refused(ctx context.Context, caddy, dir string) error {
 		return err
 	}
 	file := filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(file, []byte(fmt.Sprintf(caddyfile, 1, f.options, "")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(f.caddyfile(1)), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, caddy, "adapt", "--config", file)
-	cmd.Env = append(os.Environ(), "KEY=x")
+	cmd := exec.CommandContext(ctx, caddy, "validate", "--adapter", "caddyfile", "--config", file)
+	cmd.Env = append(os.Environ(), "KEY="+process.Secret(), "PROVIDER=http://127.0.0.1:1/v1")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "build it with github.com/gatehouse-proxy/gatehouse/"+f.path) {
 		return fmt.Errorf("%v, %s", err, out)

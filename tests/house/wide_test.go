@@ -57,7 +57,7 @@ var wide = []row{
 	{"internal/gemini: wide comments", 21},
 	{"internal/guardrail/document: wide code", 5},
 	{"internal/guardrail/document: wide comments", 9},
-	{"internal/guardrail: wide comments", 11},
+	{"internal/guardrail/judge: wide comments", 11},
 	{"internal/handover: wide comments", 12},
 	{"internal/jsonscan: wide code", 1},
 	{"internal/jsonscan: wide comments", 15},

@@ -51,10 +51,7 @@ const caddyfile = `{
 			domain ` + domain + `
 			port %[2]d
 			vncauth %[4]s
-%[8]s%[3]s			workstation ` + testCard + ` {
-				test_card
-			}
-		}
+%[8]s%[3]s		}
 	}
 	layer4 {
 		127.0.0.1:%[5]d {
@@ -97,7 +94,7 @@ type node struct {
 	global, options string
 	ca              string // file of the root certificate; "": where StartCaddy has it
 	key             string // "": a new one
-	core            bool   // the build has no recordings
+	core            bool   // the build has no recordings and no test card
 }
 
 // startGateway returns when the HTTP site and the VNC listener answer.
@@ -126,6 +123,7 @@ func startGateway(ctx context.Context, caddy, dir string, port int, desktops []*
 	}
 	record := ""
 	if g.records {
+		blocks += "\t\t\tworkstation " + testCard + " {\n\t\t\t\ttest_card\n\t\t\t}\n"
 		record = fmt.Sprintf(recording, identity.Recipient())
 	}
 	text := fmt.Sprintf(caddyfile, ports[0], port, blocks, option, g.port, n.global, n.options, record)

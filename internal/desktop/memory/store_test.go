@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 )
 
@@ -34,7 +35,7 @@ func open(t *testing.T, workstations int) (*Store, *desktop.Service) {
 	}
 	for i := range workstations {
 		c.Workstations = append(c.Workstations, desktop.Spec{
-			ID: desktop.ID{Tenant: "default", Name: fmt.Sprint(i)}, Target: desktop.Target{TestCard: true},
+			ID: desktop.ID{Tenant: "default", Name: fmt.Sprint(i)}, Target: desktop.Target{TestCard: testcard.Serve},
 		})
 	}
 	w, err := desktop.New(c)

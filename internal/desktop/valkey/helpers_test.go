@@ -20,6 +20,7 @@ import (
 	records "github.com/gatehouse-proxy/gatehouse/internal/desktop/postgres"
 	desktops "github.com/gatehouse-proxy/gatehouse/internal/desktop/valkey"
 	"github.com/gatehouse-proxy/gatehouse/internal/postgres"
+	"github.com/gatehouse-proxy/gatehouse/internal/testcard"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/desktoptest"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/enginetest"
 	"github.com/gatehouse-proxy/gatehouse/internal/valkey"
@@ -121,7 +122,7 @@ func unstarted(t testing.TB, state *desktop.State, storage desktop.Storage, chan
 		State:  state, Storage: storage, Random: rand.Reader,
 	}
 	for _, name := range []string{"desk1", "desk2"} {
-		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: name}, Target: desktop.Target{TestCard: true}})
+		c.Workstations = append(c.Workstations, desktop.Spec{ID: desktop.ID{Tenant: "default", Name: name}, Target: desktop.Target{TestCard: testcard.Serve}})
 	}
 	if change != nil {
 		change(&c.Policy)

@@ -33,16 +33,16 @@ func asking(t *testing.T) (e *engines, p *plane, all []*desktop.Service) {
 	e, p = newEngines(t), new(plane)
 	for _, name := range []string{"a", "b"} {
 		g := e.node(t, name)
-		s, err := source.New(source.Config{
-			Name: "lab", URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
-			Gateway: g.state.Node, Transport: p, Logger: zap.NewNop(), Now: e.Now,
-		})
+		s, err := source.NewWebhook(source.Webhook{
+			URL: "https://control.example.com/", Secrets: []string{"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"},
+			Gateway: g.state.Node, Transport: p,
+		}, source.Config{Name: "lab", Logger: zap.NewNop(), Now: e.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w, err := desktop.New(desktop.Config{
 			Policy: desktop.Policy{Domain: "vnc.example.com", Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, State: g.state, Storage: ownStorage(), Random: rand.Reader,
-			Sources: []desktop.Source{{Source: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")}}},
+			Sources: []desktop.Source{{ControlPlane: s, Tenants: []string{"default"}, Networks: []netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")}}},
 		})
 		if err == nil {
 			err = w.Start(t.Context())

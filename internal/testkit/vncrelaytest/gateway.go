@@ -82,7 +82,7 @@ const maxLeft = 1000
 func New(t testing.TB, o Options) *Gateway {
 	t.Helper()
 	o.Policy.Domain = Domain
-	if !o.Target.TestCard {
+	if o.Target.TestCard == nil {
 		o.Target.Address = "192.0.2.200:5900"
 	}
 	state := memory.NewState(time.Now)

@@ -1,9 +1,0 @@
-package guardrail
-
-import "github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
-
-// Whole redacts a whole text by the rules for output.
-func Whole(s *Set, text string) string {
-	edits, _ := s.output.matcher().Whole(text, "", nil)
-	return string(detect.Apply(nil, text, edits))
-}
