@@ -12,6 +12,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/responsesocket"
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 )
 
 // Sockets are those of a configuration.
@@ -34,7 +35,7 @@ func Feature(c gateway.Core, limits *Limits) gateway.Feature {
 		return gateway.Feature{Offers: (*Sockets)(nil)}
 	}
 	process := gateway.Kept(c.Slots, responsesocket.NewProcess)
-	s := &Sockets{callers: c.Callers, Open: responsesocket.NewSockets(process, responsesocket.Limits{
+	s := &Sockets{callers: c.Callers, Open: responsesocket.NewSockets(process, socket.Limits{
 		Most: cmp.Or(limits.Most, responsesocket.DefaultMost), PerKey: cmp.Or(limits.PerKey, responsesocket.DefaultPerKey),
 	}, c.Requests.Now)}
 	open := metrics.NewGauge("responses_websockets", "Open WebSockets of the Responses API.", nil,
