@@ -14,9 +14,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/models"
 )
 
@@ -73,14 +75,14 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	x.Name, x.Item = m.name, m.item
 	e := m.operation(g, r)
 	if e == nil { // 405 426
-		x.writeError(m.wrongMethod(r))
+		x.writeError(m.wrongMethod(g, r))
 		return nil
 	}
 	if err := g.Ready(r.Context()); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	if keyless[e] {
+	if keyless[e] || long[e] {
 		if err := e.Serve(x); err != nil {
 			x.writeError(apierror.From(err))
 		}
@@ -112,6 +114,56 @@ func (x *Request) run(e *Operation, caller request.Caller, route request.Route) 
 		x.fail(apierror.From(err))
 	}
 }
+
+// FindCaller returns the caller of a request, by its headers. The error is a 401 or a 503.
+func (x *Request) FindCaller() (request.Caller, error) {
+	return authenticated(x.Gateway, x.HTTP, x.API)
+}
+
+// Unauthenticated answers a request of a [Long] operation without a valid key.
+func (x *Request) Unauthenticated(route string, err error) { x.unauthenticated(route, err) }
+
+// OpenPart opens a request that is part of a connection, for a caller: r is no request of HTTP. The
+// caller must call Done. The error is a refusal.
+func OpenPart(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Route, r *http.Request) (*Request, error) {
+	x := newRequest(g, nowhere{http.Header{}}, r, a)
+	if t.Err != nil { // 401
+		request.Unauthenticated(&g.Requests().Deps.Deps, route.Name, zap.String("request_id", x.IDs.RequestID), zap.String("remote", r.RemoteAddr))
+		return nil, t.Err
+	}
+	route.Transport, route.Connection = TransportWebSocket, t.Connection
+	if err := x.begin(t.Caller, route); err != nil {
+		return nil, err
+	}
+	if err := x.Req.Require(scope); err != nil {
+		x.Done(apierror.From(err))
+		return nil, err
+	}
+	return x, nil
+}
+
+// Done finishes a request that OpenPart has opened, with a failure or without one.
+func (x *Request) Done(failure *apierror.Error) {
+	if failure != nil {
+		x.Req.Outcome.Fail(failure)
+	} else {
+		x.Req.Outcome.Succeed(http.StatusOK)
+	}
+	x.Req.Finish()
+}
+
+// Discard finishes such a request that has come to nothing: it leaves neither a row nor a count.
+func (x *Request) Discard() {
+	x.Req.Outcome.Discard()
+	x.Req.Finish()
+}
+
+// nowhere is the answer of a request that is answered over its connection.
+type nowhere struct{ header http.Header }
+
+func (n nowhere) Header() http.Header         { return n.header }
+func (n nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (n nowhere) WriteHeader(int)             {}
 
 // Turn is a Responses call that has come over a WebSocket.
 type Turn struct {
