@@ -224,6 +224,9 @@ func (s *calls) hold(route string, op *wire.Operation, model, target string) (re
 	return &answerCall{Live: live, request: x}, nil
 }
 
+// Guarded implements [realtime.Calls].
+func (s *calls) Guarded() bool { return s.live.Guarded() }
+
 // Judge implements [realtime.Calls].
 func (s *calls) Judge() *guardrail.Stream { return s.live.Judge() }
 

@@ -120,6 +120,9 @@ func (l Live) Output() int64 {
 	return t.allowed.output
 }
 
+// Guarded reports whether guardrails read the session.
+func (l Live) Guarded() bool { return l.guard.Set != nil }
+
 // Judge returns what judges the events of an answer, nil if nothing does.
 func (l Live) Judge() *guardrail.Stream { return l.guard.Set.Stream(guardrail.Responses) }
 

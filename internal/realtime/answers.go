@@ -96,8 +96,11 @@ func (s *Session) done(id string, sum openai.Summary, failure *apierror.Error) *
 	defer s.mu.Unlock()
 	if a := s.running[id]; a != nil {
 		delete(s.running, id)
-		if a.failure != nil {
+		switch {
+		case a.failure != nil:
 			failure = a.failure
+		case s.left && failure == nil && sum.Finish == finishes["cancelled"]:
+			failure = goneError()
 		}
 		if a.judge != nil {
 			a.Redacted(a.judge.Redacted())

@@ -57,9 +57,10 @@ type Calls interface {
 	Hold() (Answer, error)
 	// HoldHeard reserves what the transcript of what is said may use, by a model of the provider.
 	HoldHeard(model string) (Answer, error)
-	// Judge returns what judges the events that are of no answer, nil if nothing does.
+	// Guarded reports whether guardrails read the session, and Judge returns what judges an event
+	// that is of no answer, nil if nothing does. Blocked is the refusal of such an event.
+	Guarded() bool
 	Judge() *guardrail.Stream
-	// Blocked is the refusal of such an event.
 	Blocked(*guardrail.Verdict) *apierror.Error
 	// Finish ends the session, after all its answers.
 	Finish(ended string, up, down int64)
@@ -117,7 +118,7 @@ var (
 func New(conn *wsconn.Text, o Options) *Session {
 	now := o.Now()
 	return &Session{
-		o: o, conn: conn, held: o.Held, running: map[string]*answer{}, begun: now, used: now, judge: o.Calls.Judge(),
-		quiet: make(chan struct{}),
+		o: o, conn: conn, held: o.Held, running: map[string]*answer{}, begun: now, used: now,
+		quiet: make(chan struct{}), served: make(chan struct{}),
 	}
 }

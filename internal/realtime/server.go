@@ -1,10 +1,10 @@
 package realtime
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -66,9 +66,17 @@ func (s *Session) send(frames [][]byte) {
 // judged returns what the client gets for an event after guardrails, and why one has refused it. The
 // error ends the session.
 func (s *Session) judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
-	judge, id := s.judge, ""
+	var judge *guardrail.Stream
 	var a *answer
-	if strings.HasPrefix(name, "response.") {
+	id := ""
+	switch {
+	case strings.HasPrefix(name, "conversation.item.input_audio_transcription.") && !strings.HasSuffix(name, "d"): // a piece
+		if s.o.Calls.Guarded() { // the whole is judged
+			return nil, nil, nil
+		}
+	case strings.HasPrefix(name, "conversation.item.") && text(event, "item", "role") == "assistant":
+		judge = s.o.Calls.Judge()
+	case strings.HasPrefix(name, "response."):
 		if id = text(event, "response_id"); id == "" {
 			id = text(event, "response", "id")
 		}
@@ -92,9 +100,8 @@ func (s *Session) judged(name string, event []byte) (frames [][]byte, refusal *a
 		return nil, nil, &endNonsense
 	case verdict == nil:
 		return frames, nil, nil
-	case a == nil: // what was said, or an item
-		s.judge = s.o.Calls.Judge()
-		return nil, s.o.Calls.Blocked(verdict), s.cancelAll()
+	case a == nil: // an item that repeats an answer
+		return nil, s.o.Calls.Blocked(verdict), nil
 	}
 	s.mu.Lock()
 	a.failure, a.silent = a.Blocked(verdict), true
@@ -105,22 +112,26 @@ func (s *Session) judged(name string, event []byte) (frames [][]byte, refusal *a
 	return frames, a.failure, s.o.Upstream.Send(cancelOf(id))
 }
 
+// soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16 bits
+// at 24 kHz): 50 ms.
+const soundOfToken = 3200
+
 // note counts a piece of an answer.
 func (s *Session) note(a *answer, name string, event []byte) {
 	if !strings.HasSuffix(name, ".delta") {
 		return
 	}
-	size := 0
-	if !strings.HasSuffix(name, "audio.delta") {
-		size = len(get(event, "delta"))
+	size := len(get(event, "delta"))
+	if strings.HasSuffix(name, "audio.delta") {
+		size = 3 * (size/soundOfToken + 1) // as many bytes as text of as many tokens
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.Piece(size)
 }
 
-// cancelAll cancels the answers that are under way: what was said may not be answered.
-func (s *Session) cancelAll() error {
+// cancelHeard cancels the answers that are under way: what was said may not be answered.
+func (s *Session) cancelHeard() error {
 	if err := s.o.Upstream.Send([]byte(`{"type":"input_audio_buffer.clear"}`)); err != nil {
 		return err
 	}
@@ -220,7 +231,17 @@ func (s *Session) transcript(event []byte) ([]byte, error) {
 		event = edit(event, []string{"error"}, func([]byte) []byte { return get(openai.AppendError(nil, failure), "error") })
 	}
 	if end := s.transcribed(sum, failure); end != nil {
-		return bytes.Clone(event), end
+		return event, end
 	}
-	return event, nil
+	if !s.o.Calls.Guarded() || get(event, "transcript") == nil {
+		return event, nil
+	}
+	said := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), get(event, "transcript")...)
+	item, err := s.item(append(said, `}]}`...))
+	if err != nil {
+		s.send([][]byte{errorEvent(apierror.From(err), "")})
+		return nil, s.cancelHeard()
+	}
+	content := get(item, "content")
+	return edit(event, []string{"transcript"}, func([]byte) []byte { return get(content[1:len(content)-1], "text") }), nil
 }

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
@@ -20,9 +19,9 @@ import (
 type Session struct {
 	o        Options
 	conn     *wsconn.Text
-	judge    *guardrail.Stream // of events that are of no answer; of the goroutine of serve
-	up, down atomic.Int64      // bytes
-	quiet    chan struct{}     // closed when the client has left and no answer is under way
+	up, down atomic.Int64  // bytes
+	quiet    chan struct{} // closed when the client has left and no answer is under way
+	served   chan struct{} // closed when the provider's side has ended
 
 	mu      sync.Mutex // guards the following, and the calls
 	held    Answer     // the next answer; nil if it could not be held
@@ -35,20 +34,20 @@ type Session struct {
 	used    time.Time   // when the last answer ended, or begun
 	over    *socket.End // the session ends when no answer is under way
 	left    bool        // the client has
+	broken  bool        // the provider has ended the session
 }
 
 // Run relays until the session ends, and returns when both sockets are closed and all is charged.
 func (s *Session) Run() {
-	served := make(chan struct{})
 	go func() {
-		defer close(served)
+		defer close(s.served)
 		s.serve()
 	}()
 	code, reason := s.listen()
 	s.conn.Close()
 	s.leave()
 	s.o.Upstream.Close(code, reason)
-	<-served
+	<-s.served
 	s.settle()
 	s.o.Sockets.Leave(s.o.Key, s)
 }
@@ -101,6 +100,9 @@ func (s *Session) serve() {
 
 // ended tells the client why the provider's side has ended.
 func (s *Session) ended(err error) {
+	s.mu.Lock()
+	s.broken = !s.left
+	s.mu.Unlock()
 	var closing *socket.End
 	var closed websocket.CloseError
 	switch {
@@ -112,7 +114,7 @@ func (s *Session) ended(err error) {
 		s.hangUp(endNonsense)
 	default:
 		broken := endBroken
-		broken.Told = apierror.New(apierror.UpstreamError, "the provider %q broke off the session", s.o.Provider)
+		broken.Told = brokenError(s.o.Provider)
 		s.hangUp(broken)
 	}
 }
@@ -140,6 +142,7 @@ func (s *Session) leave() {
 	defer late.Stop()
 	select {
 	case <-s.quiet:
+	case <-s.served:
 	case <-late.C:
 	}
 }
@@ -159,11 +162,15 @@ func (s *Session) checkQuiet() {
 func (s *Session) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	failure := goneError()
+	if s.broken {
+		failure = brokenError(s.o.Provider)
+	}
 	for _, a := range s.asked {
-		a.Finish(goneError())
+		a.Finish(failure)
 	}
 	for _, a := range s.running {
-		a.Finish(goneError())
+		a.Finish(failure)
 	}
 	for _, held := range []Answer{s.held, s.heard} {
 		if held != nil {
@@ -177,6 +184,10 @@ func (s *Session) settle() {
 		ended = s.over.Reason
 	}
 	s.o.Calls.Finish(ended, s.up.Load(), s.down.Load())
+}
+
+func brokenError(provider string) *apierror.Error {
+	return apierror.New(apierror.UpstreamError, "the provider %q broke off the session", provider)
 }
 
 func goneError() *apierror.Error {

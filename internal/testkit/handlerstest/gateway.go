@@ -83,7 +83,7 @@ type Setup struct {
 	Provider     RoundTrip                    // of acme; nil answers {}
 	Limits       map[string]*policy.KeyLimits // by key
 	Dialect      string                       // of acme; "" is openai
-	Price        *catalog.Price               // of its models; nil: a millionth of a USD for each token
+	Models       []catalog.Model              // of it; nil: acme/m and acme/n, a millionth of a USD for each token
 	Guardrails   *policy.Guardrails           // nil: none
 	Workstations bool
 	OnConflict   desktop.Conflict
@@ -123,12 +123,10 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	rate, err := catalog.ParseRate("0.000001")
 	Must(t, err)
 	price := &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(rate), Completion: catalog.Quoted(rate)}}
-	if s.Price != nil {
-		price = s.Price
+	if s.Models == nil {
+		s.Models = []catalog.Model{{ID: "acme/m", Provider: "acme", Name: "m", Price: price}, {ID: "acme/n", Provider: "acme", Name: "n", Price: price}}
 	}
-	c.Catalog, err = catalog.NewCatalog([]catalog.Model{
-		{ID: "acme/m", Provider: "acme", Name: "m", Price: price}, {ID: "acme/n", Provider: "acme", Name: "n", Price: price},
-	}, []catalog.Source{{Provider: "acme", Patterns: []string{"m", "n"}}})
+	c.Catalog, err = catalog.NewCatalog(s.Models, []catalog.Source{{Provider: "acme", Patterns: []string{"m", "n"}}})
 	Must(t, err)
 	var specs []keys.Spec
 	for name, scopes := range KeyScopes {
