@@ -115,17 +115,16 @@ func (x *Request) run(e *Operation, caller request.Caller, route request.Route) 
 	}
 }
 
-// FindCaller returns the caller of a request, by its headers. The error is a 401 or a 503.
-func (x *Request) FindCaller() (request.Caller, error) {
-	return authenticated(x.Gateway, x.HTTP, x.API)
-}
+// CallerOf returns the caller of a request to a [Long] operation, by its header. The error is a 401
+// or a 503.
+func CallerOf(x *Request) (request.Caller, error) { return authenticated(x.Gateway, x.HTTP, x.API) }
 
-// Unauthenticated answers a request of a [Long] operation without a valid key.
-func (x *Request) Unauthenticated(route string, err error) { x.unauthenticated(route, err) }
+// Unauthenticated answers such a request without a valid key.
+func Unauthenticated(x *Request, route string, err error) { x.unauthenticated(route, err) }
 
-// OpenPart opens a request that is part of a connection, for a caller: r is no request of HTTP. The
-// caller must call Done. The error is a refusal.
-func OpenPart(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Route, r *http.Request) (*Request, error) {
+// Begin begins a request that is a part of a connection: r is none of HTTP. It must be finished. The
+// error is a refusal.
+func Begin(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Route, r *http.Request) (*request.Request, error) {
 	x := newRequest(g, nowhere{http.Header{}}, r, a)
 	if t.Err != nil { // 401
 		request.Unauthenticated(&g.Requests().Deps.Deps, route.Name, zap.String("request_id", x.IDs.RequestID), zap.String("remote", r.RemoteAddr))
@@ -136,26 +135,11 @@ func OpenPart(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Rout
 		return nil, err
 	}
 	if err := x.Req.Require(scope); err != nil {
-		x.Done(apierror.From(err))
+		x.Req.Outcome.Fail(apierror.From(err))
+		x.Req.Finish()
 		return nil, err
 	}
-	return x, nil
-}
-
-// Done finishes a request that OpenPart has opened, with a failure or without one.
-func (x *Request) Done(failure *apierror.Error) {
-	if failure != nil {
-		x.Req.Outcome.Fail(failure)
-	} else {
-		x.Req.Outcome.Succeed(http.StatusOK)
-	}
-	x.Req.Finish()
-}
-
-// Discard finishes such a request that has come to nothing: it leaves neither a row nor a count.
-func (x *Request) Discard() {
-	x.Req.Outcome.Discard()
-	x.Req.Finish()
+	return x.Req, nil
 }
 
 // nowhere is the answer of a request that is answered over its connection.

@@ -55,7 +55,7 @@ func Socket(o *Operation, has func(Gateway) bool) { sockets[o] = has }
 var long = map[*Operation]bool{}
 
 // Long notes that an operation finds its caller by itself, and begins requests that go on when its
-// handler returns, see [Request.Begin]. It is called by init functions.
+// handler returns, see [Begin]. It is called by init functions.
 func Long(o *Operation) { long[o] = true }
 
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path

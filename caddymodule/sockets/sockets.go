@@ -9,7 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets" // its endpoints
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/realtime" // their endpoints
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"

@@ -43,7 +43,6 @@ type call struct {
 	sealed  sealed
 	tried   *tried // nil: the caller does not ask for it
 	trace   *callTrace
-	dial    Dial     // of a session over a socket; nil for other calls
 	attempt *attempt // that is under way, or the last; nil before
 }
 

@@ -50,8 +50,8 @@ func (c *call) dispatch(ctx context.Context) error {
 	for {
 		c.begin(&a, s, buffer)
 		var d delivery
-		if c.dial != nil {
-			d = c.connect(ctx, s)
+		if c.op.Dial != nil {
+			d = connect(ctx, c, s)
 		} else if s.Wire.Typed() {
 			d = (&typed{c.attempt, &c.guard, ratesOf(c), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
 		} else if w != nil {

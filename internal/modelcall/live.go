@@ -2,6 +2,7 @@ package modelcall
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 
@@ -20,27 +21,28 @@ import (
 //	answer   Hold: ... reserve, before the answer may begin; Begin: rates of requests; End: its usage
 //
 // The provider begins answers by itself when it hears somebody speak. So what the next one may use
-// is reserved ahead of it. Settle is that of all calls. It is used by one goroutine at a time.
-type Live struct{ *call }
-
-// Dial opens a WebSocket by a handshake, see [provider.Endpoint.Handshake]. The answer of a provider
-// that refuses it comes with the error; its body is short.
-type Dial func(ctx context.Context, handshake http.RoundTripper) (*http.Response, error)
+// is reserved ahead of it. It is used by one goroutine at a time.
+type Live struct {
+	call   *call
+	stream *guardrail.Stream // judges the answer; nil before the first event
+}
 
 // Connect takes the steps of a session and opens its socket by dial. Nothing is charged for it. An
 // error is a refusal.
-func Connect(d *Deps, q *request.Request, api wire.API, dial Dial) (Live, error) {
-	c := newCall(d, q, wire.Realtime, api)
-	c.dial, c.charge.free = dial, true
+func Connect(d *Deps, q *request.Request, api wire.API, dial wire.Dial) (*Live, error) {
+	op := *wire.Realtime
+	op.Dial = dial
+	c := newCall(d, q, &op, api)
+	c.charge.free = true
 	c.permits.SlotsOnly()
 	ctx := q.HTTP.Context()
 	if err := c.enter(); err != nil { // 429: concurrency
-		return Live{c}, err
+		return nil, err
 	}
 	if err := look(ctx, c, enterNamed); err != nil {
-		return Live{c}, err
+		return nil, err
 	}
-	return Live{c}, c.dispatch(ctx)
+	return &Live{call: c}, c.dispatch(ctx)
 }
 
 // Part takes the steps of a part of a session: of the session object, of a response or of an item.
@@ -51,7 +53,7 @@ func Part(d *Deps, q *request.Request, api wire.API, target string) (edited []by
 	if err := look(q.HTTP.Context(), c, func(context.Context, *call) error { return nil }); err != nil {
 		return nil, err
 	}
-	t, err := c.only(target)
+	t, err := only(c, target)
 	if err != nil {
 		return nil, err
 	}
@@ -67,25 +69,35 @@ func Part(d *Deps, q *request.Request, api wire.API, target string) (edited []by
 
 // Hold takes the steps of an answer in a session, up to its reservation, which is for what it would
 // use at the target. An error is a refusal.
-func Hold(d *Deps, q *request.Request, op *wire.Operation, api wire.API, target string) (Live, error) {
+func Hold(d *Deps, q *request.Request, api wire.API, target string) (*Live, error) {
+	return hold(d, q, wire.Realtime, api, target)
+}
+
+// HoldHeard is Hold for the transcript of what a caller says in a session.
+func HoldHeard(d *Deps, q *request.Request, api wire.API) (*Live, error) {
+	return hold(d, q, wire.Heard, api, "")
+}
+
+func hold(d *Deps, q *request.Request, op *wire.Operation, api wire.API, target string) (*Live, error) {
 	c := newCall(d, q, op, api)
 	c.permits.CountOnly()
 	ctx := q.HTTP.Context()
 	if err := look(ctx, c, withinBudgets); err != nil {
-		return Live{c}, err
+		return nil, err
 	}
-	t, err := c.only(target)
+	t, err := only(c, target)
 	if err != nil {
-		return Live{c}, err
+		return nil, err
 	}
 	t.allowed.account.storedState = op.Generates // its prompt is the conversation so far
-	return Live{c}, c.reserve(ctx)
+	return &Live{call: c}, c.reserve(ctx)
 }
 
-// only leaves one of the targets, "" for the first.
-func (c *call) only(id string) (*target, error) {
+// only leaves one of the targets, with "" the first.
+func only(c *call, id string) (*target, error) {
+	id = cmp.Or(id, c.to.targets[0].id)
 	err := c.to.keep(func(t *target) error {
-		if t.id == id || id == "" {
+		if t.id == id {
 			return nil
 		}
 		return apierror.New(apierror.ModelNotCallable, "the session is with another model").WithParam("model")
@@ -98,22 +110,21 @@ func (c *call) only(id string) (*target, error) {
 }
 
 // Target is the id of the target, for [Part] and [Hold].
-func (l Live) Target() string { return l.charge.target.id }
+func (l *Live) Target() string { return l.call.charge.target.id }
 
-// Names are the names of the model: as the caller and as its provider calls it.
-func (l Live) Names() (asked, upstream string) {
-	return l.to.answersAs(l.charge.target, l.asked.Model), l.charge.target.model.Name
+// Names are the name of the provider and those of the model: as the caller and as the provider
+// calls it.
+func (l *Live) Names() (provider, asked, model string) {
+	t := l.call.charge.target
+	return t.provider.Name, l.call.to.answersAs(t, l.call.asked.Model), t.model.Name
 }
 
-// Provider is the name of the provider.
-func (l Live) Provider() string { return l.charge.target.provider.Name }
-
 // Shown returns a text of the provider as the caller may see it.
-func (l Live) Shown(text string) string { return shown(l.req, l.charge.target)(text) }
+func (l *Live) Shown(text string) string { return shown(l.call.req, l.call.charge.target)(text) }
 
 // Output is the limit of an answer, in tokens, that the provider must be told; 0: it need not.
-func (l Live) Output() int64 {
-	t := l.charge.target
+func (l *Live) Output() int64 {
+	t := l.call.charge.target
 	if most := t.model.MaxOutput; !t.allowed.setOutput || most > 0 && t.allowed.output >= most {
 		return 0
 	}
@@ -121,25 +132,36 @@ func (l Live) Output() int64 {
 }
 
 // Guarded reports whether guardrails read the session.
-func (l Live) Guarded() bool { return l.guard.Set != nil }
+func (l *Live) Guarded() bool { return l.call.guard.Set != nil }
 
-// Judge returns what judges the events of an answer, nil if nothing does.
-func (l Live) Judge() *guardrail.Stream { return l.guard.Set.Stream(guardrail.Responses) }
-
-// Blocked notes that a guardrail refuses an answer, and is the refusal.
-func (l Live) Blocked(v *guardrail.Verdict) *apierror.Error { return l.guard.Blocked(v) }
-
-// Redacted notes what guardrails took out of an answer.
-func (l Live) Redacted(found []guardrail.Verdict) { l.guard.Redacted(found) }
+// Judged returns what the caller gets for an event after guardrails, and the refusal of one that is
+// denied: then the answer must end. An event of a session, and not of an answer, is judged by itself.
+// The error is about an event that makes no sense.
+func (l *Live) Judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
+	g := &l.call.guard
+	if l.stream == nil || l.call.op.Dial != nil {
+		if l.stream = g.Set.Stream(guardrail.Responses); l.stream == nil {
+			return [][]byte{event}, nil, nil
+		}
+	}
+	passed, verdict, err := l.stream.Push(openai.NewEvent([]byte(name), event))
+	for _, e := range passed {
+		frames = append(frames, e.AppendTo(nil))
+	}
+	if verdict != nil {
+		refusal = g.Blocked(verdict)
+	}
+	return frames, refusal, err
+}
 
 // Begin begins an answer that was held, and counts it against rates of requests. The error is 429;
 // the answer may go on all the same, and is charged.
-func (l Live) Begin() error {
-	c, out := l.call, &l.req.Outcome
+func (l *Live) Begin() error {
+	c, out := l.call, &l.call.req.Outcome
 	out.Begun = c.deps.Now()
 	out.Record.CreatedAt = out.Begun
 	c.attempt = &attempt{alone: true, body: &c.body, upstream: upstream{
-		deps: c.deps, request: c.req, trace: c.trace, target: c.charge.target, live: true, meter: meter{sent: out.Begun},
+		deps: c.deps, request: c.req, trace: c.trace, target: c.charge.target, meter: meter{sent: out.Begun, live: true},
 	}}
 	noteAsked(c, c.charge.target)
 	out.Record.Attempts++
@@ -153,23 +175,26 @@ func (l Live) Begin() error {
 }
 
 // Piece notes a piece of an answer, with so many bytes of text.
-func (l Live) Piece(text int) {
-	m := &l.attempt.upstream.meter
+func (l *Live) Piece(text int) {
+	m := &l.call.attempt.upstream.meter
 	m.events++
 	m.written += int64(text)
 	m.text = m.text || text > 0
-	l.req.Outcome.FirstEvent(l.deps.Now)
+	l.call.req.Outcome.FirstEvent(l.call.deps.Now)
 }
 
 // End notes how an answer that has begun has ended. Without usage, it is charged as one that was cut
 // off, unless the provider refused to make it.
-func (l Live) End(s openai.Summary, refused bool) {
-	l.attempt.upstream.meter.unbilled = refused
-	l.attempt.summarize(s)
+func (l *Live) End(s openai.Summary, refused bool) {
+	l.call.attempt.upstream.meter.unbilled = refused
+	l.call.attempt.summarize(s)
+	if l.stream != nil {
+		l.call.guard.Redacted(l.stream.Redacted())
+	}
 }
 
 // connect opens the socket of a session at a target.
-func (c *call) connect(client context.Context, s *wire.Sending) delivery {
+func connect(client context.Context, c *call, s *wire.Sending) delivery {
 	u, q := &c.attempt.upstream, c.req
 	u.meter.sent = u.deps.Now()
 	u.ctx, u.cancel = u.drain.context(client, u.deps, q.Outcome.Record.RequestID)
@@ -177,7 +202,7 @@ func (c *call) connect(client context.Context, s *wire.Sending) delivery {
 	q.SetCancel(u.cancel)
 	q.Watch.Start(u.waits.begin(true), u)
 	q.Outcome.Record.Attempts++
-	resp, err := c.dial(u.ctx, u.target.endpoint.Handshake(u.requestOf(s, nil)))
+	resp, err := c.op.Dial(u.ctx, u.target.endpoint.Handshake(u.requestOf(s, nil)))
 	q.Watch.Stop()
 	u.waited(u.meter.sent)
 	if resp != nil {

@@ -30,7 +30,6 @@ type upstream struct {
 	body    *provider.Body  // nil before send
 	ctx     context.Context // of the upstream request
 	cancel  context.CancelCauseFunc
-	live    bool      // what was asked went over a socket
 	status  int       // of the answer; 0 before its header has come
 	guessed []string  // secrets of the provider that are in a request which it refused
 	answer  io.Reader // the answer's body, without timeouts
@@ -157,7 +156,7 @@ func (u *upstream) Expire() { u.cancel(provider.ErrSilent) }
 
 // mayHaveBeenServed reports whether the provider may have worked on the request.
 func (u *upstream) mayHaveBeenServed() bool {
-	return u.live || u.body != nil && (u.status != 0 || u.body.Delivered())
+	return u.meter.live || u.body != nil && (u.status != 0 || u.body.Delivered())
 }
 
 // close ends the upstream request.

@@ -2,12 +2,12 @@ package realtime
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 )
 
 // partOf names the member of a client's event that is judged, "" for an event without one. Events
@@ -29,63 +29,83 @@ var partOf = map[string]string{
 // maxName bounds a text of the client in an error, in bytes.
 const maxName = 64
 
+// client passes on what the client says.
+type client struct {
+	s        *Session
+	messages socket.Messages
+	up       int64 // bytes
+	refused  socket.Window
+}
+
 // begin sends what the gateway itself asks of the session.
-func (s *Session) begin() error {
-	preset := s.o.Preset
+func (c *client) begin() error {
+	preset := c.s.o.Preset
 	if preset == nil {
-		s.mu.Lock()
-		most := s.held.Output()
-		s.mu.Unlock()
+		most := c.s.o.Held.Output()
 		if most == 0 {
 			return nil
 		}
 		preset = append(openai.AppendInt([]byte(`{"type":"realtime"`), "max_output_tokens", most), '}')
 	}
-	return s.take(append(openai.AppendValue([]byte(`{"type":"session.update"`), "session", preset), '}'))
+	return c.take(append(openai.AppendValue([]byte(`{"type":"session.update"`), "session", preset), '}'))
+}
+
+// next reads one event and passes it on.
+func (c *client) next() error {
+	u, data, err := c.messages.Next()
+	switch {
+	case socket.IsBusy(err):
+		return c.refuse(err, "")
+	case err != nil:
+		return err
+	}
+	defer u.Close()
+	c.up += int64(len(data))
+	return c.take(data)
 }
 
 // take passes on an event of the client. The error ends the session.
-func (s *Session) take(event []byte) error {
+func (c *client) take(event []byte) error {
 	if isSound(event) {
-		return s.o.Upstream.Send(event)
+		return c.s.o.Upstream.Send(event)
 	}
 	var body jsonscan.Body
 	defer body.Release()
 	if err := request.InvalidJSON(body.Parse(event)); err != nil {
-		return s.refuse(err, "")
+		return c.refuse(err, "")
 	}
 	id := text(event, "event_id")
 	name := text(event, "type")
 	part, known := partOf[name]
 	if !known {
-		return s.refuse(apierror.New(apierror.InvalidValue, "events of type %q are not known here", name[:min(len(name), maxName)]).WithParam("type"), id)
+		return c.refuse(apierror.New(apierror.InvalidValue, "events of type %q are not known here", name[:min(len(name), maxName)]).WithParam("type"), id)
 	}
 	if part == "" {
-		return s.o.Upstream.Send(event)
+		return c.s.o.Upstream.Send(event)
 	}
-	edited, warning, err := s.edited(&body, name, part)
+	edited, warning, err := c.edited(&body, name, part)
 	if err == nil && name == "response.create" {
 		if id == "" { // an error of the provider says which event it is about
 			id = newID()
-			edited = edit(edited, []string{"event_id"}, func([]byte) []byte { return nil })
+			edited = edit(edited, []string{"event_id"}, drop)
 			edited = append(openai.AppendText(bytes.Clone(edited[:len(edited)-1]), "event_id", id), '}')
 		}
-		err = s.ask(id)
+		err = c.s.answers.ask(id)
 	}
 	if err != nil {
-		return s.refuse(err, id)
+		return c.refuse(err, id)
 	}
-	if err := s.o.Upstream.Send(edited); err != nil {
+	if err := c.s.o.Upstream.Send(edited); err != nil {
 		return err
 	}
 	if warning != nil {
-		return s.refuse(warning, id)
+		return c.refuse(warning, id)
 	}
 	return nil
 }
 
 // edited returns an event as the provider gets it. A warning says what was left out.
-func (s *Session) edited(b *jsonscan.Body, name, part string) (event []byte, warning, err error) {
+func (c *client) edited(b *jsonscan.Body, name, part string) (event []byte, warning, err error) {
 	i, ok := b.Find(part)
 	if !ok || b.Members()[i].Kind == 'n' {
 		if name == "response.create" {
@@ -98,10 +118,10 @@ func (s *Session) edited(b *jsonscan.Body, name, part string) (event []byte, war
 		return nil, nil, apierror.New(apierror.InvalidValue, "%q must be an object", part).WithParam(part)
 	}
 	if part == "item" {
-		value, err = s.item(value)
+		value, err = c.s.item(value)
 	} else {
-		value, warning = s.transcripts(value)
-		value, err = s.part(value, part)
+		value, warning = c.transcripts(value)
+		value, err = c.part(value, part)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -111,86 +131,51 @@ func (s *Session) edited(b *jsonscan.Body, name, part string) (event []byte, war
 }
 
 // part has a session or a response judged. The model of a session is that of its handshake.
-func (s *Session) part(object []byte, name string) ([]byte, error) {
+func (c *client) part(object []byte, name string) ([]byte, error) {
 	model, some := get(object, "model"), false
 	if model != nil && !jsonscan.IsNull(model) {
 		some = true
-		if is, _ := jsonscan.String(model); is != s.o.Asked && is != s.o.Model {
+		if is, _ := jsonscan.String(model); is != c.s.asked && is != c.s.model {
 			return nil, apierror.New(apierror.InvalidValue, "the model of a session is the one of its handshake, %q: open another session for another model",
-				s.o.Asked).WithParam(name + ".model")
+				c.s.asked).WithParam(name + ".model")
 		}
 	}
-	edited, err := s.o.judged(edit(object, []string{"model"}, func([]byte) []byte { return nil }))
+	edited, err := c.s.judged(edit(object, []string{"model"}, drop))
 	if err == nil && !some {
-		edited = edit(edited, []string{"model"}, func([]byte) []byte { return nil })
+		edited = edit(edited, []string{"model"}, drop)
 	}
 	return edited, err
-}
-
-// judged has an object without a model judged.
-func (o *Options) judged(object []byte) ([]byte, error) {
-	body := openai.AppendText([]byte{'{'}, "model", o.Asked)
-	if rest := bytes.TrimSpace(object[1:]); rest[0] != '}' {
-		body = append(body, ',')
-	}
-	return o.Calls.Part(append(body, object[1:]...))
-}
-
-// item has an item of the conversation judged, as the input of a response.
-func (s *Session) item(object []byte) ([]byte, error) {
-	edited, err := s.o.judged(append(append([]byte(`{"input":[`), object...), `]}`...))
-	if err != nil {
-		return nil, err
-	}
-	input := get(edited, "input")
-	return bytes.TrimSpace(input[1 : len(input)-1]), nil
 }
 
 // pathHeard is where a session names the model that writes transcripts.
 var pathHeard = []string{"audio", "input", "transcription"}
 
-// transcripts holds a transcript by the model that a session names for what is said. Agents' SDKs
+// transcripts has what is said transcribed by the model that a session names for it. Agents' SDKs
 // name one by themselves, in the event with their instructions: one that the key may not use is left
 // out, with a warning.
-func (s *Session) transcripts(session []byte) (edited []byte, warning error) {
+func (c *client) transcripts(session []byte) (edited []byte, warning error) {
 	heard := get(session, pathHeard...)
-	if heard == nil {
-		return session, nil
-	}
 	asked := text(heard, "model")
-	name := strings.TrimPrefix(asked, s.o.Provider+"/")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.heard != nil && (jsonscan.IsNull(heard) || s.hears[1] != name) {
-		s.heard.Finish(nil)
-		s.heard = nil
-	}
-	if heard[0] != '{' || asked == "" {
+	if heard == nil || asked == "" && !jsonscan.IsNull(heard) {
 		return session, nil
 	}
-	if s.heard == nil {
-		held, err := s.o.Calls.HoldHeard(s.o.Provider + "/" + name)
-		if err != nil {
-			e := *apierror.From(err)
-			e.Message = "what is said is not transcribed: " + e.Message
-			e.Param = "session.audio.input.transcription.model"
-			return edit(session, pathHeard, func([]byte) []byte { return nil }), &e
-		}
-		s.heard, s.hears = held, [2]string{asked, name}
+	name, err := c.s.answers.transcribe(asked, jsonscan.IsNull(heard))
+	if err != nil {
+		e := *apierror.From(err)
+		e.Message, e.Param = "what is said is not transcribed: "+e.Message, "session.audio.input.transcription.model"
+		return edit(session, pathHeard, drop), &e
 	}
-	return edit(session, append(pathHeard[:3:3], "model"), func([]byte) []byte { return jsonscan.AppendString(nil, name) }), nil
+	return edit(session, append(pathHeard[:3:3], "model"), to(name)), nil
 }
 
 // refuse tells the client that an event of it was not passed on. The session goes on, unless there
 // are too many of them.
-func (s *Session) refuse(err error, eventID string) error {
+func (c *client) refuse(err error, eventID string) error {
 	e := apierror.From(err)
-	if err := s.conn.Send(errorEvent(e, eventID)); err != nil {
+	if err := c.s.conn.Send(errorEvent(e, eventID)); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.refused.Take(s.o.Now(), maxRefused) {
+	if !c.refused.Take(c.s.o.Uploads.Now(), maxRefused) {
 		return &endRefused
 	}
 	return nil

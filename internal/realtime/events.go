@@ -10,8 +10,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
-// newID names an event of the gateway's own.
-func newID() string { return "event_gh" + strings.ToLower(rand.Text()) }
+// ownID begins the ids of the gateway's own events.
+const ownID = "event_gh"
+
+func newID() string { return ownID + strings.ToLower(rand.Text()) }
 
 // errorEvent is the event of a refusal. EventID is that of the client's event, "" for none.
 func errorEvent(e *apierror.Error, eventID string) []byte {
@@ -113,4 +115,28 @@ func get(object []byte, path ...string) []byte {
 func text(object []byte, path ...string) string {
 	s, _ := jsonscan.String(get(object, path...))
 	return s
+}
+
+// drop and to are changes for edit: a member is left out, or has a text.
+func drop([]byte) []byte { return nil }
+
+func to(text string) func([]byte) []byte {
+	return func([]byte) []byte { return jsonscan.AppendString(nil, text) }
+}
+
+// appendModel returns an object with a model before its members.
+func appendModel(model string, object []byte) []byte {
+	body := openai.AppendText([]byte{'{'}, "model", model)
+	if rest := bytes.TrimSpace(object[1:]); rest[0] != '}' {
+		body = append(body, ',')
+	}
+	return append(body, object[1:]...)
+}
+
+// element returns the only element of an array.
+func element(array []byte) []byte { return bytes.TrimSpace(array[1 : len(array)-1]) }
+
+// errorOf is the error object of a refusal, as a change for edit.
+func errorOf(e *apierror.Error) func([]byte) []byte {
+	return func([]byte) []byte { return get(openai.AppendError(nil, e), "error") }
 }

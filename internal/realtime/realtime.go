@@ -20,19 +20,25 @@
 // caller has said. The provider begins answers by itself when it hears a voice, so what one may use
 // is reserved before: an answer that could not be paid for never begins.
 //
+// [client] passes on what the client says, [server] what the provider does, and [answers] has the
+// calls.
+//
 // A session has a goroutine for each direction and reads one message at a time in each: a slow peer
 // stops the other one.
 package realtime
 
 import (
+	"context"
+	"net/http"
 	"time"
 
+	"github.com/coder/websocket"
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
-	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/socket"
+	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -48,59 +54,45 @@ const (
 	usageWait = 3 * time.Second
 )
 
-// Calls are the calls of a session. They are used by one goroutine at a time.
+// Calls are the calls of a session. They may be used by several goroutines.
 type Calls interface {
 	// Part returns a part of the session as the provider gets it: an object with a model. The error
 	// is a refusal.
 	Part(body []byte) ([]byte, error)
 	// Hold reserves what the next answer may use. The error is a refusal.
-	Hold() (Answer, error)
+	Hold() (Call, error)
 	// HoldHeard reserves what the transcript of what is said may use, by a model of the provider.
-	HoldHeard(model string) (Answer, error)
-	// Guarded reports whether guardrails read the session, and Judge returns what judges an event
-	// that is of no answer, nil if nothing does. Blocked is the refusal of such an event.
-	Guarded() bool
-	Judge() *guardrail.Stream
-	Blocked(*guardrail.Verdict) *apierror.Error
+	HoldHeard(model string) (Call, error)
 	// Finish ends the session, after all its answers.
 	Finish(ended string, up, down int64)
 }
 
-// Answer is an answer that is held, and then made. See [modelcall.Live].
-type Answer interface {
-	Begin() error
-	Piece(text int)
-	Judge() *guardrail.Stream
-	Blocked(*guardrail.Verdict) *apierror.Error
-	Redacted([]guardrail.Verdict)
-	Output() int64
-	End(s openai.Summary, refused bool)
-	// Finish ends the call, with a failure or without one. One that never began leaves no row.
-	Finish(failure *apierror.Error)
+// Call is an answer or a transcript that is held, and then made.
+type Call struct {
+	*modelcall.Live
+	// Finish ends it, with a failure or without one. One that never began leaves nothing.
+	Finish func(begun bool, failure *apierror.Error)
 }
 
 // Options are what a session needs.
 type Options struct {
 	Calls Calls
-	// Provider is the name of the provider, Asked the model as the client calls it, and Model as the
-	// provider does.
-	Provider, Asked, Model string
-	// Held is the first answer.
-	Held Answer
+	// Live is the session, and Held its first answer.
+	Live *modelcall.Live
+	Held Call
 	// Preset is the session that the client secret has, an object; nil for none.
 	Preset []byte
-	// Shown returns a text of the provider as the client may see it.
-	Shown func(string) string
 
 	// Key is whose session it is, and Still reports whether it may still call.
 	Key   string
 	Still func() bool
 
-	Messages socket.Messages
+	// MaxBody bounds an event of the client, in bytes.
+	MaxBody  int64
+	Uploads  *upload.Config
 	Upstream *Upstream
 	Sockets  *socket.Sockets
 	Logger   *zap.Logger
-	Now      func() time.Time
 }
 
 // Kind is what is different about these connections.
@@ -114,11 +106,23 @@ var (
 	endNonsense = socket.End{Code: 1011, Reason: "The provider sent what is no event."}
 )
 
-// New returns a session that has opened, for [Session.Run].
-func New(conn *wsconn.Text, o Options) *Session {
-	now := o.Now()
-	return &Session{
-		o: o, conn: conn, held: o.Held, running: map[string]*answer{}, begun: now, used: now,
-		quiet: make(chan struct{}), served: make(chan struct{}),
-	}
+// New returns a session that has opened, for [Session.Run]. Context ends with it.
+func New(ctx context.Context, conn *wsconn.Text, o Options) *Session {
+	s := &Session{o: o, conn: conn, begun: o.Uploads.Now(), served: make(chan struct{})}
+	s.provider, s.asked, s.model = o.Live.Names()
+	s.answers = answers{s: s, held: &answer{Call: o.Held}, running: map[string]*answer{}, used: s.begun, quiet: make(chan struct{})}
+	s.client = client{s: s, messages: socket.Messages{Conn: conn, Uploads: o.Uploads, Max: o.MaxBody, Context: ctx}}
+	return s
+}
+
+// NormalClose is the code of a close without a fault (RFC 6455, section 7.4.1).
+const NormalClose = int(websocket.StatusNormalClosure)
+
+// Subprotocol is what browsers ask for.
+const Subprotocol = "realtime"
+
+// Accept answers the handshake of a client. It returns nil if it has refused it.
+func Accept(w http.ResponseWriter, r *http.Request, maxBody int64, write time.Duration) *wsconn.Text {
+	conn, _ := wsconn.AcceptText(w, r, maxBody, write, Subprotocol)
+	return conn
 }

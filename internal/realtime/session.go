@@ -3,14 +3,12 @@ package realtime
 import (
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
@@ -19,22 +17,14 @@ import (
 type Session struct {
 	o        Options
 	conn     *wsconn.Text
-	up, down atomic.Int64  // bytes
-	quiet    chan struct{} // closed when the client has left and no answer is under way
+	provider string // its name
+	asked    string // the model, as the client calls it
+	model    string // and as the provider does
+	answers  answers
+	client   client
+	down     atomic.Int64 // bytes to the client
+	begun    time.Time
 	served   chan struct{} // closed when the provider's side has ended
-
-	mu      sync.Mutex // guards the following, and the calls
-	held    Answer     // the next answer; nil if it could not be held
-	heard   Answer     // the next transcript; nil without transcripts
-	hears   [2]string  // the model of transcripts, as the client calls it and as the provider does
-	asked   []*answer  // by response.create, in their order, of which no response.created has come
-	running map[string]*answer
-	refused socket.Window
-	begun   time.Time
-	used    time.Time   // when the last answer ended, or begun
-	over    *socket.End // the session ends when no answer is under way
-	left    bool        // the client has
-	broken  bool        // the provider has ended the session
 }
 
 // Run relays until the session ends, and returns when both sockets are closed and all is charged.
@@ -43,22 +33,22 @@ func (s *Session) Run() {
 		defer close(s.served)
 		s.serve()
 	}()
-	code, reason := s.listen()
+	code := s.listen()
 	s.conn.Close()
-	s.leave()
-	s.o.Upstream.Close(code, reason)
+	s.answers.leave()
+	s.o.Upstream.Close(code, "")
 	<-s.served
-	s.settle()
+	s.o.Calls.Finish(s.answers.settle(), s.client.up, s.down.Load())
 	s.o.Sockets.Leave(s.o.Key, s)
 }
 
 // listen passes on what the client says until it leaves or is told to. It returns the code with
 // which the provider's socket is closed.
-func (s *Session) listen() (code int, reason string) {
+func (s *Session) listen() (code int) {
 	defer s.recovered()
-	err := s.begin()
+	err := s.client.begin()
 	for err == nil {
-		err = s.hear()
+		err = s.client.next()
 	}
 	var closing *socket.End
 	var closed *wsconn.ClosedError
@@ -66,55 +56,34 @@ func (s *Session) listen() (code int, reason string) {
 	case errors.As(err, &closing):
 		s.conn.Hangup(closing.Code, closing.Reason)
 	case errors.As(err, &closed) && sendable(closed.Code):
-		return closed.Code, ""
+		return closed.Code
 	}
-	return int(websocket.StatusNormalClosure), ""
+	return NormalClose
 }
 
-// hear reads one event of the client and passes it on.
-func (s *Session) hear() error {
-	u, data, err := s.o.Messages.Next()
-	switch {
-	case socket.IsBusy(err):
-		return s.refuse(err, "")
-	case err != nil:
-		return err
-	}
-	defer u.Close()
-	s.up.Add(int64(len(data)))
-	return s.take(data)
-}
-
-// serve passes on what the provider says until it closes.
+// serve passes on what the provider says until it closes, and tells the client why.
 func (s *Session) serve() {
 	defer s.recovered()
 	var err error
 	for err == nil {
 		var event []byte
 		if event, err = s.o.Upstream.Next(); err == nil {
-			err = s.pass(event)
+			err = server{s}.pass(event)
 		}
 	}
-	s.ended(err)
-}
-
-// ended tells the client why the provider's side has ended.
-func (s *Session) ended(err error) {
-	s.mu.Lock()
-	s.broken = !s.left
-	s.mu.Unlock()
+	s.answers.provided()
 	var closing *socket.End
 	var closed websocket.CloseError
 	switch {
 	case errors.As(err, &closing):
 		s.hangUp(*closing)
 	case errors.As(err, &closed) && sendable(int(closed.Code)):
-		s.hangUp(socket.End{Code: int(closed.Code), Reason: s.o.Shown(closed.Reason)})
-	case errors.Is(err, errBinary), closed.Code == websocket.StatusInvalidFramePayloadData:
+		s.hangUp(socket.End{Code: int(closed.Code), Reason: s.o.Live.Shown(closed.Reason)})
+	case errors.Is(err, errBinary):
 		s.hangUp(endNonsense)
 	default:
 		broken := endBroken
-		broken.Told = brokenError(s.o.Provider)
+		broken.Told = brokenError(s.provider)
 		s.hangUp(broken)
 	}
 }
@@ -124,99 +93,22 @@ func sendable(code int) bool {
 	return code >= 3000 && code < 5000 || code >= 1000 && code < 1015 && code != 1004 && code != 1005 && code != 1006
 }
 
-// leave is the end of the client's side. Answers that are under way are cancelled, and for a moment
-// the provider may say what they have used.
-func (s *Session) leave() {
-	s.mu.Lock()
-	s.left = true
-	cancel := make([][]byte, 0, len(s.running))
-	for id := range s.running {
-		cancel = append(cancel, cancelOf(id))
-	}
-	s.checkQuiet()
-	s.mu.Unlock()
-	for _, event := range cancel {
-		_ = s.o.Upstream.Send(event) // else its usage is estimated
-	}
-	late := time.NewTimer(usageWait)
-	defer late.Stop()
-	select {
-	case <-s.quiet:
-	case <-s.served:
-	case <-late.C:
-	}
-}
-
-// checkQuiet closes quiet when nobody waits for the provider. The mutex is held.
-func (s *Session) checkQuiet() {
-	select {
-	case <-s.quiet:
-	default:
-		if s.left && len(s.running)+len(s.asked) == 0 {
-			close(s.quiet)
-		}
-	}
-}
-
-// settle ends what is left when both sides have ended.
-func (s *Session) settle() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	failure := goneError()
-	if s.broken {
-		failure = brokenError(s.o.Provider)
-	}
-	for _, a := range s.asked {
-		a.Finish(failure)
-	}
-	for _, a := range s.running {
-		a.Finish(failure)
-	}
-	for _, held := range []Answer{s.held, s.heard} {
-		if held != nil {
-			held.Finish(nil)
-		}
-	}
-	s.asked, s.held, s.heard = nil, nil, nil
-	clear(s.running)
-	ended := socket.Gone.Reason
-	if s.over != nil {
-		ended = s.over.Reason
-	}
-	s.o.Calls.Finish(ended, s.up.Load(), s.down.Load())
-}
-
-func brokenError(provider string) *apierror.Error {
-	return apierror.New(apierror.UpstreamError, "the provider %q broke off the session", provider)
-}
-
-func goneError() *apierror.Error {
-	return apierror.New(apierror.ClientGone, "the session ended before the answer did")
-}
-
 // End implements [socket.Conn]. A key that is not valid any more ends the session at once.
 func (s *Session) End(e *socket.End) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.over != nil && e != &socket.BadKey {
-		return
-	}
-	s.over = e
-	if e == &socket.BadKey || len(s.running)+len(s.asked) == 0 {
+	if s.answers.end(e, e == &socket.BadKey) {
 		go s.hangUp(*e)
 	}
 }
 
 // Abort ends the session at once: the process exits.
-func (s *Session) Abort(error) { go s.hangUp(socket.Shutdown) }
+func (s *Session) Abort(error) {
+	s.answers.end(&socket.Shutdown, true)
+	go s.hangUp(socket.Shutdown)
+}
 
 // hangUp ends the client's side, and so the session.
 func (s *Session) hangUp(e socket.End) {
-	s.mu.Lock()
-	if s.over == nil {
-		s.over = &e
-	}
-	s.mu.Unlock()
+	s.answers.end(&e, false)
 	if e.Told != nil {
 		_ = s.conn.Send(errorEvent(e.Told, "")) // else the client has left
 	}
@@ -224,14 +116,7 @@ func (s *Session) hangUp(e socket.End) {
 }
 
 // Age implements [socket.Conn].
-func (s *Session) Age() (begun, idle time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.running)+len(s.asked) > 0 {
-		return s.begun, time.Time{}
-	}
-	return s.begun, s.used
-}
+func (s *Session) Age() (begun, idle time.Time) { return s.begun, s.answers.idle() }
 
 // Still implements [socket.Conn]. A bug in the look-up must not end the process.
 func (s *Session) Still() bool {
@@ -249,4 +134,33 @@ func (s *Session) recovered() {
 		s.o.Logger.Error("a Realtime session panicked", zap.Any("panic", cause), zap.Stack("stack"))
 	}
 	go s.hangUp(socket.Bug)
+}
+
+// send sends events to the client, unless it has left.
+func (s *Session) send(frames ...[]byte) {
+	kept := frames[:0]
+	for _, frame := range frames {
+		if frame != nil {
+			s.down.Add(int64(len(frame)))
+			kept = append(kept, frame)
+		}
+	}
+	if len(kept) > 0 && !s.answers.hasLeft() {
+		_ = s.conn.Send(kept...) // else the client has left: its reader knows
+	}
+}
+
+// judged has an object without a model judged, as a part of the session.
+func (s *Session) judged(object []byte) ([]byte, error) {
+	body := appendModel(s.asked, object)
+	return s.o.Calls.Part(body)
+}
+
+// item has an item of the conversation judged, as the input of a response.
+func (s *Session) item(object []byte) ([]byte, error) {
+	edited, err := s.judged(append(append([]byte(`{"input":[`), object...), `]}`...))
+	if err != nil {
+		return nil, err
+	}
+	return element(get(edited, "input")), nil
 }

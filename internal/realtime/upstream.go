@@ -10,7 +10,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/memory"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
 
@@ -26,11 +25,18 @@ const (
 	closeWait = time.Second
 )
 
+// Memory is that of large answers.
+type Memory interface {
+	// Wait takes some bytes, within a time. It reports false if there were not so many.
+	Wait(ctx context.Context, n int64, within time.Duration) bool
+	Give(n int64)
+}
+
 // Upstream is the WebSocket to the provider. Next is for one goroutine, the rest for any.
 type Upstream struct {
 	ws      *websocket.Conn
 	write   time.Duration // for a message to be taken
-	answers *memory.Semaphore
+	answers Memory
 	timer   *time.Timer
 	buffer  *[]byte // of the event that Next has returned; nil while it waits
 	held    int64   // of answers
@@ -38,7 +44,7 @@ type Upstream struct {
 
 // Connect opens a WebSocket by a handshake. The answer of who refuses it comes with the error. A
 // message must be taken within write; the memory of large events is of answers.
-func Connect(ctx context.Context, handshake http.RoundTripper, write time.Duration, answers *memory.Semaphore) (*Upstream, *http.Response, error) {
+func Connect(ctx context.Context, handshake http.RoundTripper, write time.Duration, answers Memory) (*Upstream, *http.Response, error) {
 	client := &http.Client{Transport: handshake, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	ws, resp, err := websocket.Dial(ctx, "ws://provider", &websocket.DialOptions{HTTPClient: client})
 	if err != nil {

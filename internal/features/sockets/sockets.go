@@ -60,6 +60,16 @@ func Realtime(c gateway.Core, limits *Limits) gateway.Feature {
 	return feature(c, s, s.Open, "realtime_sessions", "Open Realtime sessions.")
 }
 
+// Handshake checks the handshake of a session. It returns what the requests of the session have in
+// common; gone ends their context.
+func (*Sessions) Handshake(r *http.Request) (common *http.Request, gone context.CancelFunc, err error) {
+	if err := socket.Check(r); err != nil {
+		return nil, nil, err
+	}
+	common, gone = socket.Detached(r)
+	return common, gone, nil
+}
+
 // orDefault returns the limits that count.
 func (l *Limits) orDefault() socket.Limits {
 	return socket.Limits{Most: cmp.Or(l.Most, responsesocket.DefaultMost), PerKey: cmp.Or(l.PerKey, responsesocket.DefaultPerKey)}

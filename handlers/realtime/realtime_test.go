@@ -1,4 +1,4 @@
-package sockets
+package realtime
 
 import (
 	"context"
@@ -191,21 +191,20 @@ func (c *talk) fault() (e struct{ Code, Message, EventID string }) {
 // rows waits for the rows of a session that has ended, oldest first.
 func (v *voice) rows(n int) (all []row) {
 	v.t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
-	for {
-		rows := handlerstest.Rows(v.t, v.gateway)
-		if len(rows) >= n || time.Now().After(deadline) {
-			for i := len(rows) - 1; i >= 0; i-- {
-				r := rows[i]
-				all = append(all, row{r.Route, r.Status, r.Code, r.CostNano, r.PromptTokens, r.CompletionTokens, r.Units[units.AudioInput], r.Units[units.AudioOutput], r.UsageSource, r.Connection})
-			}
-			if len(rows) != n {
-				v.t.Fatalf("%d rows, want %d: %+v", len(rows), n, all)
-			}
-			return all
-		}
-		time.Sleep(10 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	v.gateway.Drain(ctx) // it waits until all sessions have ended
+	rows := handlerstest.Rows(v.t, v.gateway)
+	for i := len(rows) - 1; i >= 0; i-- {
+		r := rows[i]
+		all = append(all, row{
+			r.Route, r.Status, r.Code, r.CostNano, r.PromptTokens, r.CompletionTokens, r.Units[units.AudioInput], r.Units[units.AudioOutput], r.UsageSource, r.Connection,
+		})
 	}
+	if len(rows) != n {
+		v.t.Fatalf("%d rows, want %d: %+v", len(rows), n, all)
+	}
+	return all
 }
 
 type row struct {
@@ -312,7 +311,7 @@ func TestEachEndIsChargedOnce(t *testing.T) {
 				c.t.Errorf("%d, %v", code, errors)
 			}
 		}, 502, "upstream_error", 1000 * 32000, "estimated"},
-		{"without usage", "mute", func(_ *voice, c *talk) { c.until("response.done") }, 200, "", 1000*32000 + 6*64000, "estimated"},
+		{"without usage", "mute", func(_ *voice, c *talk) { c.until("response.done") }, 200, "", 1000*32000 + 7*64000, "estimated"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := startVoice(t, handlerstest.Setup{Limits: limited(t, "10usd/day", "", 0)})
