@@ -58,7 +58,7 @@ var kinds = []kind{
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"sources", InVNC, []string{"sources"}, []string{"source"}},
 	{"console", InApp, nil, nil},
-	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
+	{"sockets", InApp, []string{"responses_websocket", "realtime"}, []string{"responses_websocket", "realtime"}},
 	{"demo", InApp, nil, nil},
 }
 

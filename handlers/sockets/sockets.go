@@ -9,6 +9,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/responsesocket"
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 )
 
 var socketEndpoint = &handlers.Operation{Name: "responses_websocket", Method: http.MethodGet, Scope: keys.ChatWrite, Serve: serveSocket}
@@ -29,7 +30,7 @@ func socketsOf(g handlers.Gateway) *sockets.Sockets {
 
 // serveSocket opens a WebSocket, whose responses are calls of the same key.
 func serveSocket(x *handlers.Request) error {
-	if err := responsesocket.Check(x.HTTP); err != nil {
+	if err := socket.Check(x.HTTP); err != nil {
 		return err
 	}
 	open, deps, caller := socketsOf(x.Gateway), x.Gateway.Requests(), x.Req.Caller

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 )
 
 func TestConnectionsAreBounded(t *testing.T) {
@@ -135,7 +137,7 @@ func TestAShutdownWaitsForOlderConfigurations(t *testing.T) {
 		go func() { time.Sleep(5 * time.Second); release() }()
 		go func() { _, _ = c.ended() }()
 		began := time.Now()
-		NewSockets(g.process, Limits{}, time.Now).Drain(t.Context())
+		NewSockets(g.process, socket.Limits{}, time.Now).Drain(t.Context())
 		if took := time.Since(began); took < 5*time.Second {
 			t.Errorf("it waited %s", took)
 		}

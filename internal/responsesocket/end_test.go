@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 )
 
 // during is a turn that lasts until the test releases it.
@@ -140,7 +142,7 @@ func TestAConnectionEndsWhenItIsIdleOrOld(t *testing.T) {
 		for {
 			select {
 			case code := <-ended:
-				if age := time.Since(began); code != 1001 || age < LifeTime || age > LifeTime+time.Second {
+				if age := time.Since(began); code != 1001 || age < socket.LifeTime || age > socket.LifeTime+time.Second {
 					t.Error(code, age)
 				}
 				return
@@ -201,8 +203,8 @@ func TestAReloadEndsConnections(t *testing.T) {
 		if _, status := g.try("c"); status == http.StatusSwitchingProtocols || g.sockets.Accepts() {
 			t.Errorf("a connection opens: %d", status)
 		}
-		next := NewSockets(g.process, Limits{PerKey: 1, Most: 1}, time.Now) // the other configuration counts it too
-		if err := next.enter("b"); err == nil {
+		next := NewSockets(g.process, socket.Limits{PerKey: 1, Most: 1}, time.Now) // the other configuration counts it too
+		if err := next.Enter("b"); err == nil {
 			t.Error("the limit does not count connections of older configurations")
 		}
 		release()

@@ -24,7 +24,7 @@ func FuzzAFrameIsAPost(f *testing.F) {
 		if err != nil || name != typeCreate {
 			return
 		}
-		s := &socket{o: Options{MaxBody: 1 << 20}, state: state{all: &states{most: 1 << 20}}}
+		s := &connection{o: Options{MaxBody: 1 << 20}, state: state{all: &states{most: 1 << 20}}}
 		s.state.add([]byte(`{"said":1}`), 1<<20)
 		s.state.id = "resp_1"
 		if s.goOn(&one) != nil {

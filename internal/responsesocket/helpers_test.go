@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/memory"
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 )
 
@@ -58,7 +59,7 @@ func inside(t *testing.T, test func(*testing.T, *rig)) {
 func newRig(t *testing.T) *rig {
 	g := &rig{t: t, process: NewProcess(), maxBody: 1 << 20, pipes: make(chan net.Conn)}
 	g.bodies.SetLimit(64 << 20)
-	g.sockets = NewSockets(g.process, Limits{PerKey: 3, Most: 4}, time.Now)
+	g.sockets = NewSockets(g.process, socket.Limits{PerKey: 3, Most: 4}, time.Now)
 	server := &http.Server{Handler: g}
 	go func() { _ = server.Serve(g) }()
 	ctx, cancel := context.WithCancel(t.Context())

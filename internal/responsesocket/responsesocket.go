@@ -20,13 +20,10 @@ package responsesocket
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/upload"
 	"github.com/gatehouse-proxy/gatehouse/internal/wsconn"
 )
@@ -34,10 +31,6 @@ import (
 const (
 	// IdleTime is how long a connection stays open without a response that is made.
 	IdleTime = 10 * time.Minute
-	// LifeTime is when a connection ends that is idle, and LongestLife when one ends after its
-	// turn: OpenAI ends them after an hour.
-	LifeTime    = 55 * time.Minute
-	LongestLife = time.Hour
 	// maxQueued is how many events may wait while a response is made: clients send one at a time.
 	maxQueued = 4
 	// maxSmall is how many events a client may send in a minute that start no response.
@@ -65,58 +58,26 @@ type Options struct {
 	Sockets *Sockets
 }
 
-// Serve upgrades a request that [Check] allows, and returns. The connection goes on in a goroutine
-// of its own. The error is a refusal: nothing was answered.
+// Serve upgrades a request that [socket.Check] allows, and returns. The connection goes on in a
+// goroutine of its own. The error is a refusal: nothing was answered.
 func Serve(w http.ResponseWriter, r *http.Request, o Options) error {
-	if err := o.Sockets.enter(o.Key); err != nil { // 429 503
+	if err := o.Sockets.Enter(o.Key); err != nil { // 429 503
 		return err
 	}
 	conn, _ := wsconn.AcceptText(w, r, o.MaxBody, o.Write)
 	if conn == nil { // it was answered
-		o.Sockets.leave(o.Key, nil)
+		o.Sockets.Leave(o.Key, nil)
 		return nil
 	}
-	s := newSocket(conn, r, o)
-	o.Sockets.add(s)
+	s := newConnection(conn, r, o)
+	o.Sockets.Add(s)
 	go s.run() // a small stack, and nothing of the handler
 	return nil
 }
 
-// Check refuses a handshake that is none, as [wsconn] would in plain text.
-func Check(r *http.Request) error {
-	const version = "13" // RFC 6455, section 4.1
-	upgrades := slices.ContainsFunc(strings.Split(strings.Join(r.Header.Values("Connection"), ","), ","), func(option string) bool {
-		return strings.EqualFold(strings.TrimSpace(option), "upgrade")
-	})
-	if !upgrades || r.Header.Get("Sec-Websocket-Version") != version || len(r.Header.Get("Sec-Websocket-Key")) != 24 {
-		return apierror.New(apierror.InvalidValue,
-			"the handshake of the WebSocket is not of RFC 6455: want Connection: Upgrade, Sec-WebSocket-Version 13 and a Sec-WebSocket-Key")
-	}
-	return nil
-}
-
-// ofHandshake returns what the requests of turns have in common with that of the handshake, without
-// what is of the upgrade.
-func ofHandshake(r *http.Request) *http.Request {
-	h := r.Header.Clone()
-	for name := range h {
-		if strings.HasPrefix(name, "Sec-Websocket-") {
-			delete(h, name)
-		}
-	}
-	h.Del("Upgrade")
-	h.Del("Connection")
-	h.Set("Content-Type", "application/json")
-	at := *r.URL
-	return &http.Request{
-		Method: http.MethodPost, URL: &at, Proto: r.Proto, ProtoMajor: 1, ProtoMinor: 1, Header: h,
-		Host: r.Host, RemoteAddr: r.RemoteAddr, RequestURI: r.RequestURI,
-	}
-}
-
 // request returns the request of a turn.
-func (s *socket) request(body *pieces, size int64) *http.Request {
-	r := s.handshake.WithContext(s.ctx)
+func (s *connection) request(body *pieces, size int64) *http.Request {
+	r := s.handshake.WithContext(s.handshake.Context())
 	r.Header = s.handshake.Header.Clone()
 	r.Body, r.ContentLength = body, size
 	return r

@@ -8,18 +8,18 @@ import (
 )
 
 // turn makes the response that a frame asks for.
-func (s *socket) turn(f *frame) {
+func (s *connection) turn(f *frame) {
 	defer s.recovered()
 	s.state.take()
 	err := s.goOn(f)
-	if err == nil && f.ask.warmUp && !s.o.Sockets.warmUp(s.o.Key) {
+	if err == nil && f.ask.warmUp && !s.o.Sockets.Take(s.o.Key, maxWarmUps) {
 		err = tooManyWarmUps()
 	}
 	if err != nil {
 		s.state.drop()
 		f.release()
 		if err := s.refuse(err); errors.Is(err, &endMany) { // else the client has left
-			s.end(&endMany)
+			s.End(&endMany)
 		}
 		return
 	}
@@ -41,7 +41,7 @@ func (s *socket) turn(f *frame) {
 
 // goOn puts the conversation before the input of a frame that goes on from it, and makes both the
 // state.
-func (s *socket) goOn(f *frame) error {
+func (s *connection) goOn(f *frame) error {
 	b, ask := &f.body, &f.ask
 	items, ok := elements(b, ask.input)
 	switch {
@@ -73,7 +73,7 @@ func (s *socket) goOn(f *frame) error {
 }
 
 // answered adds an item of the answer to the state.
-func (s *socket) answered(f *frame, item []byte) {
+func (s *connection) answered(f *frame, item []byte) {
 	// Reasoning that its provider does not keep can only be sent back encrypted.
 	lost := f.ask.unstored && string(member(item, "type")) == `"reasoning"` && len(member(item, "encrypted_content")) < len(`"x"`)
 	if s.state.json != nil && !lost {

@@ -1,4 +1,4 @@
-package responsesocket
+package socket
 
 import (
 	"net/http"
