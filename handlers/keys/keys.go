@@ -212,5 +212,5 @@ func managing(x *handlers.Request) (made *runtimekeys.Keys, by runtimekeys.Manag
 	if q, err = x.StrictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
-	return made, runtimekeys.Manager{Name: x.Req.Caller.Name, RequestID: x.IDs.RequestID, Tenants: x.Req.Caller.Tenants(q.Get("tenant"))}, q, nil
+	return made, runtimekeys.Manager{Name: x.Req.Caller.Name, RequestID: x.IDs.RequestID, Tenants: x.Req.Caller.Tenants(q.Get("tenant")), Caller: &x.Req.Caller}, q, nil
 }

@@ -59,6 +59,7 @@ type Core struct {
 	Slots      *Slots                // for what outlives the configuration
 	Replaced   <-chan struct{}       // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
+	Parts      func() []any // what all features offer, once they are made
 }
 
 // core returns what the features of g may use.
@@ -66,7 +67,7 @@ func core(g *Gateway) Core {
 	return Core{
 		Models: g.models, Requests: &g.requests, Desktops: g.state.Workstations, CatchUp: g.state.stores.catchUp, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
 		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
-		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
+		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil, Parts: g.Parts,
 	}
 }
 

@@ -2,6 +2,8 @@ package authserver
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 type Listing struct {
 	SignIns []Row     `json:"data"`
 	Blocked []Blocked `json:"blocked"`
+	Makers  []Maker   `json:"makers"`
 }
 
 // Row is a sign-in, as operators see it.
@@ -37,6 +40,54 @@ type Blocked struct {
 	Since time.Time `json:"since"`
 }
 
+// Maker is somebody who has made gateway keys, which outlive what the person has signed in with.
+type Maker struct {
+	User string `json:"user"`
+	Key  string `json:"key"`
+	Keys int    `json:"keys"`
+}
+
+// made is the part of a gateway that has the keys which people have made. Owners yields the ID and
+// the name of who has made a key, for each.
+type made interface {
+	Owners() iter.Seq2[string, string]
+	EndOf(ctx context.Context, person string) (n int, err error)
+}
+
+// keysMade returns that part, nil for none.
+func (s *Operators) keysMade() made {
+	for _, part := range s.core.Parts() {
+		if m, ok := part.(made); ok {
+			return m
+		}
+	}
+	return nil
+}
+
+// makers are the people who have made keys, by the ID.
+func (s *Operators) makers() []Maker {
+	all := []Maker{}
+	if m := s.keysMade(); m != nil {
+		for id, name := range m.Owners() {
+			at, found := slices.BinarySearchFunc(all, id, func(m Maker, id string) int { return strings.Compare(m.Key, id) })
+			if !found {
+				all = slices.Insert(all, at, Maker{Key: id})
+			}
+			all[at].User = name
+			all[at].Keys++
+		}
+	}
+	return all
+}
+
+// endKeys deletes the keys that a person has made, and returns how many there were.
+func (s *Operators) endKeys(ctx context.Context, id string) (int, error) {
+	if m := s.keysMade(); m != nil {
+		return m.EndOf(ctx, id)
+	}
+	return 0, nil
+}
+
 // Operators see who has signed in, and end what people have begun.
 type Operators struct {
 	state  *authserver.State
@@ -48,9 +99,9 @@ type Operators struct {
 func (s *Operators) Operate(ctx context.Context, what, user string) (any, error) {
 	switch what {
 	case "end":
-		return s.end(ctx, user)
+		return s.endAll(ctx, user, s.state.End)
 	case "block":
-		return s.block(ctx, user)
+		return s.endAll(ctx, user, s.state.Block)
 	case "unblock":
 		return nil, s.unblock(ctx, user)
 	}
@@ -59,7 +110,7 @@ func (s *Operators) Operate(ctx context.Context, what, user string) (any, error)
 
 // list returns the sign-ins that have not ended, the newest first, and who is blocked.
 func (s *Operators) list() Listing {
-	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}}
+	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}, Makers: s.makers()}
 	for _, in := range s.state.List() {
 		all.SignIns = append(all.SignIns, Row{
 			in.Person.Name, in.Person.ID, in.Person.Role, in.Client, in.Address, in.Created.UTC(), in.Refreshed.UTC(), in.Ends.UTC(),
@@ -76,28 +127,20 @@ func (s *Operators) list() Listing {
 type Ended struct {
 	Key   string `json:"key"`
 	Ended int    `json:"ended"` // sign-ins
+	Keys  int    `json:"keys"`  // that the person has made
 }
 
-// end ends all that a user has begun: the name for display, or the key.
-func (s *Operators) end(ctx context.Context, user string) (Ended, error) {
+// endAll ends all that a user has begun, with the keys that the person has made: by the name for
+// display, or the key. End ends the sign-ins, or keeps the person out too.
+func (s *Operators) endAll(ctx context.Context, user string, end func(context.Context, authserver.Person) (int, error)) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
 	}
-	n, err := s.state.End(ctx, p)
+	n, err := end(ctx, p)
 	s.revoke(p.ID)
-	return Ended{p.ID, n}, failed(err)
-}
-
-// block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
-func (s *Operators) block(ctx context.Context, user string) (Ended, error) {
-	p, err := s.named(user)
-	if err != nil {
-		return Ended{}, err
-	}
-	n, err := s.state.Block(ctx, p)
-	s.revoke(p.ID)
-	return Ended{p.ID, n}, failed(err)
+	made, failedKeys := s.endKeys(ctx, p.ID)
+	return Ended{p.ID, n, made}, failed(errors.Join(err, failedKeys))
 }
 
 // unblock lets a user in again, by the key.
@@ -143,13 +186,19 @@ func failed(err error) error {
 // named returns somebody by the name for display of those who are signed in to a program, or known
 // at this gateway, or by the key.
 func (s *Operators) named(user string) (p authserver.Person, err error) {
-	if s.people.IsSubject(policy.KeySubject(user)) {
+	isMaker := func(m Maker) bool { return m.Key == user } // perhaps of an identity that is gone
+	if s.people.IsSubject(policy.KeySubject(user)) || slices.ContainsFunc(s.makers(), isMaker) {
 		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
 	}
 	var all []string
 	for _, in := range s.state.List() {
 		if in.Person.Name == user {
 			all = append(all, in.Person.ID)
+		}
+	}
+	for _, m := range s.makers() {
+		if m.User == user {
+			all = append(all, m.Key)
 		}
 	}
 	for _, id := range append(all, s.people.Named(user)...) {
