@@ -31,7 +31,7 @@ func newSignInsCommand() *cobra.Command {
 	o.addFlags(cmd)
 	cmd.AddCommand(
 		list,
-		one("end USER", "End all that a person has begun, at once, and the keys that the person has made", http.MethodDelete, "", "The sign-ins of %s have ended."),
+		one("end USER", "End all that a person has begun, and the keys that the person has made", http.MethodDelete, "", "The sign-ins of %s have ended."),
 		one("block USER", "End all of a person as end does, and keep the person out", http.MethodPut, "/block", "%s is kept out."),
 		one("unblock KEY", "Let a person in again", http.MethodDelete, "/block", "%s can sign in again."),
 	)

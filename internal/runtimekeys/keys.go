@@ -170,7 +170,7 @@ func (s *Keys) List(of keys.Tenants, q Query) []*Key {
 }
 
 // Owned returns the keys that people have made.
-func (s *Keys) Owned() (all []*Key) {
+func Owned(s *Keys) (all []*Key) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, key := range s.ordered {

@@ -23,7 +23,8 @@ import (
 
 // people is a person of an identity provider: the browser, and the programs.
 type people struct {
-	*proof
+	t       *testing.T
+	at      *proof
 	browser *http.Client
 }
 
@@ -56,7 +57,7 @@ func (p *people) browse(link string, form url.Values) (page, next string) {
 
 // program sends a form to gateway i for a program.
 func (p *people) program(i int, path string, form url.Values) (status int, answer map[string]any, err error) {
-	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.Gateways[i].Origin+path, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.at.Gateways[i].Origin+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -79,8 +80,8 @@ func (p *people) signIn() (access, refresh string) {
 		p.t.Fatalf("%d %v, %v", status, begun, err)
 	}
 	code := begun["user_code"].(string)
-	p.browse(p.Gateways[1].Origin+"/oauth/device?user_code="+code, nil)
-	page, _ := p.browse(p.Gateways[1].Origin+"/oauth/device", url.Values{"user_code": {code}, "do": {"idp"}})
+	p.browse(p.at.Gateways[1].Origin+"/oauth/device?user_code="+code, nil)
+	page, _ := p.browse(p.at.Gateways[1].Origin+"/oauth/device", url.Values{"user_code": {code}, "do": {"idp"}})
 	link := goOn.FindStringSubmatch(page)
 	if link == nil {
 		p.t.Fatalf("nowhere to go: %s", page)
@@ -90,7 +91,7 @@ func (p *people) signIn() (access, refresh string) {
 	if err != nil || u.Path == "" {
 		p.t.Fatalf("nowhere to come back to: %q", back)
 	}
-	if page, _ = p.browse(p.Gateways[0].Origin+u.RequestURI(), nil); !strings.Contains(page, "You are signed in") {
+	if page, _ = p.browse(p.at.Gateways[0].Origin+u.RequestURI(), nil); !strings.Contains(page, "You are signed in") {
 		p.t.Fatalf("%s", page)
 	}
 	status, got, err := p.program(1, "/oauth/token", url.Values{
@@ -113,7 +114,7 @@ func (p *people) renew(i int, refresh string) (access, next string, err error) {
 // works returns the status of a call at gateway i.
 func (p *people) works(i int, token string) int {
 	p.t.Helper()
-	return p.chat(clustertest.Client{Origin: p.Gateways[i].Origin, Key: token}, "fake/echo").Status
+	return p.at.chat(clustertest.Client{Origin: p.at.Gateways[i].Origin, Key: token}, "fake/echo").Status
 }
 
 // A person signs in at one gateway and refreshes at the other; the end at one closes at the other
@@ -139,7 +140,7 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &people{newProof(t, clustertest.Start(t, clustertest.Config{
+	p := &people{t, newProof(t, clustertest.Start(t, clustertest.Config{
 		Caddy: caddy(t), Gateways: 2, Engines: clustertest.StartEngines(t), Options: options, Alone: true,
 		Environment: slices.Concat(environment, []string{"PROOF_SECRET=" + strings.Repeat("s", 32), "PROOF_CLIENT=" + identitytest.ClientSecret}),
 	})), &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -153,13 +154,13 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 			err             error
 		}
 		answers := make(chan got)
-		for i := range p.Gateways {
+		for i := range p.at.Gateways {
 			go func() {
 				access, next, err := p.renew(i, refresh)
 				answers <- got{access, next, err}
 			}()
 		}
-		for range p.Gateways {
+		for range p.at.Gateways {
 			a := <-answers
 			if a.err != nil {
 				t.Fatalf("round %d: %v", round, a.err)
@@ -175,22 +176,22 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			access, refresh := p.signIn()
-			there := clustertest.Client{Origin: p.Gateways[1].Origin, Key: access}
+			there := clustertest.Client{Origin: p.at.Gateways[1].Origin, Key: access}
 			host, err := there.Issue(t.Context(), "demo")
 			if err != nil {
 				t.Fatal(err)
 			}
-			desktop, err := p.View(t.Context(), p.Gateways[1].VNC, host)
+			desktop, err := p.at.View(t.Context(), p.at.Gateways[1].VNC, host)
 			if err != nil {
 				t.Fatal(err)
 			}
-			manager := clustertest.Client{Origin: p.Gateways[1].Origin, Key: issuer.Token("ann", "gatehouse", ann)}
+			manager := clustertest.Client{Origin: p.at.Gateways[1].Origin, Key: issuer.Token("ann", "gatehouse", ann)}
 			var made struct{ Key string }
 			a, err := manager.Do(t.Context(), http.MethodPost, "/api/v1/keys", `{"name":"ann's"}`)
 			if err = errors.Join(err, json.Unmarshal(a.Body, &made)); err != nil || a.Status != 201 || p.works(0, made.Key) != 200 {
 				t.Fatalf("%s, %v", a, err)
 			}
-			if text, err := p.Gateways[0].Command(command...); err != nil {
+			if text, err := p.at.Gateways[0].Command(command...); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
 			began := time.Now()
@@ -198,7 +199,7 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 			if took := end.Sub(began); err != nil || took > time.Second {
 				t.Errorf("the desktop ended after %v: %v", took, err)
 			}
-			took := p.within(time.Second, "the end at the other gateway", func() error {
+			took := p.at.within(time.Second, "the end at the other gateway", func() error {
 				if token, key := p.works(1, access), p.works(1, made.Key); token != 401 || key != 401 {
 					return fmt.Errorf("the token: %d, the key: %d", token, key)
 				}
@@ -210,7 +211,7 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 			}
 		})
 		if name == "block" {
-			if text, err := p.Gateways[1].Command("gatehouse", "sign-ins", "list"); err != nil || strings.Contains(text, "ann@example.com") || !strings.Contains(text, "BLOCKED") {
+			if text, err := p.at.Gateways[1].Command("gatehouse", "sign-ins", "list"); err != nil || strings.Contains(text, "ann@example.com") || !strings.Contains(text, "BLOCKED") {
 				t.Errorf("%s, %v", text, err)
 			}
 			if p.works(1, issuer.Token("ann", "gatehouse", ann)) != 401 {
@@ -218,12 +219,12 @@ func TestASignInIsOfAllGateways(t *testing.T) {
 			}
 		}
 		id := regexp.MustCompile(`idp-[0-9a-f]{20}`)
-		text, _ := p.Gateways[0].Command("gatehouse", "sign-ins", "list")
+		text, _ := p.at.Gateways[0].Command("gatehouse", "sign-ins", "list")
 		if key := id.FindString(text); key != "" {
-			if text, err := p.Gateways[0].Command("gatehouse", "sign-ins", "unblock", key); err != nil {
+			if text, err := p.at.Gateways[0].Command("gatehouse", "sign-ins", "unblock", key); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			p.soon("the person may come again", func() error {
+			p.at.soon("the person may come again", func() error {
 				if status := p.works(1, issuer.Token("ann", "gatehouse", ann)); status != 200 {
 					return fmt.Errorf("%d", status)
 				}

@@ -3,7 +3,6 @@ package authserver
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -47,45 +46,19 @@ type Maker struct {
 	Keys int    `json:"keys"`
 }
 
-// made is the part of a gateway that has the keys which people have made. Owners yields the ID and
-// the name of who has made a key, for each.
-type made interface {
-	Owners() iter.Seq2[string, string]
-	EndOf(ctx context.Context, person string) (n int, err error)
-}
-
-// keysMade returns that part, nil for none.
-func (s *Operators) keysMade() made {
-	for _, part := range s.core.Parts() {
-		if m, ok := part.(made); ok {
-			return m
-		}
-	}
-	return nil
-}
-
 // makers are the people who have made keys, by the ID.
 func (s *Operators) makers() []Maker {
 	all := []Maker{}
-	if m := s.keysMade(); m != nil {
-		for id, name := range m.Owners() {
+	for _, made := range s.core.Made() {
+		for id, name := range made.Owners() {
 			at, found := slices.BinarySearchFunc(all, id, func(m Maker, id string) int { return strings.Compare(m.Key, id) })
 			if !found {
-				all = slices.Insert(all, at, Maker{Key: id})
+				all = slices.Insert(all, at, Maker{User: name, Key: id})
 			}
-			all[at].User = name
 			all[at].Keys++
 		}
 	}
 	return all
-}
-
-// endKeys deletes the keys that a person has made, and returns how many there were.
-func (s *Operators) endKeys(ctx context.Context, id string) (int, error) {
-	if m := s.keysMade(); m != nil {
-		return m.EndOf(ctx, id)
-	}
-	return 0, nil
 }
 
 // Operators see who has signed in, and end what people have begun.
@@ -139,8 +112,12 @@ func (s *Operators) endAll(ctx context.Context, user string, end func(context.Co
 	}
 	n, err := end(ctx, p)
 	s.revoke(p.ID)
-	made, failedKeys := s.endKeys(ctx, p.ID)
-	return Ended{p.ID, n, made}, failed(errors.Join(err, failedKeys))
+	ended := Ended{Key: p.ID, Ended: n}
+	for _, made := range s.core.Made() {
+		keys, failed := made.EndOf(ctx, p.ID)
+		ended.Keys, err = ended.Keys+keys, errors.Join(err, failed)
+	}
+	return ended, failed(err)
 }
 
 // unblock lets a user in again, by the key.

@@ -3,7 +3,6 @@ package runtimekeys
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,7 +12,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/openrouter"
-	"github.com/gatehouse-proxy/gatehouse/internal/request"
 	"github.com/gatehouse-proxy/gatehouse/internal/runtimekeys"
 )
 
@@ -37,8 +35,14 @@ func (m *Keys) Configured() error {
 type Manager struct {
 	Name      string // of a key; "operator" for the admin API
 	RequestID string
-	Tenants   keys.Tenants    // whose keys
-	Caller    *request.Caller // nil: the admin API
+	Tenants   keys.Tenants // whose keys
+	Person    *Person      // by the rights of a role; nil: the holder of a key
+}
+
+// Person is somebody who makes keys, and how that is known.
+type Person struct {
+	Owner              runtimekeys.Owner
+	Tenant, SecretHash string // of the caller
 }
 
 // Edit begins the reading of a request's body. Tenant is that of a new key, "" for a change.
@@ -51,50 +55,17 @@ func (m *Keys) Create(ctx context.Context, by Manager, tenant string, e *runtime
 	if !by.Tenants.Has(tenant) || !keys.ValidTenant(tenant) {
 		return nil, "", apierror.New(apierror.NotFound, "there is no such tenant").WithParam("tenant")
 	}
-	e.Owner = by.owner()
+	if by.Person != nil {
+		e.Owner = &by.Person.Owner
+	}
 	key, secret, err := m.made.Create(ctx, m.block, tenant, e, idempotency)
-	if err = m.changed(by, "made", key, err); err != nil || e.Owner == nil {
+	if err = m.changed(by, "made", key, err); err != nil || by.Person == nil {
 		return key, secret, err
 	}
-	if _, ended := m.core.Callers.CallerOf(by.Caller.Tenant, by.Name, by.Caller.SecretHash()); ended != nil { // meanwhile
+	if _, ended := m.core.Callers.CallerOf(by.Person.Tenant, by.Person.Owner.ID, by.Person.SecretHash); ended != nil { // meanwhile
 		return nil, "", errors.Join(ended, m.Delete(ctx, by, key.Hash()))
 	}
 	return key, secret, nil
-}
-
-// owner returns the person who makes a key, nil for the holder of another key.
-func (by *Manager) owner() *runtimekeys.Owner {
-	if c := by.Caller; c != nil && c.Limits != nil && c.Limits.Holder != nil {
-		return &runtimekeys.Owner{ID: c.Name, Name: c.Limits.Holder.Name}
-	}
-	return nil
-}
-
-// Owners yields the ID and the name of who has made a key, for each key of a person.
-func (m *Keys) Owners() iter.Seq2[string, string] {
-	return func(yield func(id, name string) bool) {
-		for _, key := range m.made.Owned() {
-			if !yield(key.Owner.ID, key.Owner.Name) {
-				return
-			}
-		}
-	}
-}
-
-// EndOf deletes the keys that a person has made, and returns how many there were.
-func (m *Keys) EndOf(ctx context.Context, person string) (n int, err error) {
-	m.catchUp(ctx)
-	for _, key := range m.made.Owned() {
-		if key.Owner.ID != person {
-			continue
-		}
-		if failed := m.Delete(ctx, Manager{Name: "operator", Tenants: keys.EveryTenant("")}, key.Hash()); failed != nil {
-			err = errors.Join(err, failed)
-			continue
-		}
-		n++
-	}
-	return n, err
 }
 
 // Update changes settings of a key.
