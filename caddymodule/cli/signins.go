@@ -15,7 +15,7 @@ const signInsPath = "/gatehouse/sign-ins"
 // newSignInsCommand is `caddy gatehouse sign-ins …`.
 func newSignInsCommand() *cobra.Command {
 	o := new(operator)
-	cmd := group(&cobra.Command{Use: "sign-ins", Short: "People who have signed in to programs, such as Claude Code"})
+	cmd := group(&cobra.Command{Use: "sign-ins", Short: "People who have signed in to programs, such as Claude Code, or have made keys"})
 	list := o.command(&cobra.Command{Use: "list", Short: "Who has signed in, and who is blocked"}, func([]string) error {
 		return printSignIns(o)
 	})
@@ -31,8 +31,8 @@ func newSignInsCommand() *cobra.Command {
 	o.addFlags(cmd)
 	cmd.AddCommand(
 		list,
-		one("end USER", "End all sign-ins of a person, at once", http.MethodDelete, "", "The sign-ins of %s have ended."),
-		one("block USER", "End the sign-ins of a person, and keep the person out", http.MethodPut, "/block", "%s is kept out."),
+		one("end USER", "End all that a person has begun, and the keys that the person has made", http.MethodDelete, "", "The sign-ins of %s have ended."),
+		one("block USER", "End all of a person as end does, and keep the person out", http.MethodPut, "/block", "%s is kept out."),
 		one("unblock KEY", "Let a person in again", http.MethodDelete, "/block", "%s can sign in again."),
 	)
 	return cmd
@@ -42,6 +42,7 @@ func newSignInsCommand() *cobra.Command {
 type signIns struct {
 	SignIns []signInRow  `json:"data"`
 	Blocked []blockedRow `json:"blocked"`
+	Makers  []makerRow   `json:"makers"`
 }
 
 // signInRow is a sign-in of the answer, as far as the table shows it.
@@ -54,6 +55,13 @@ type signInRow struct {
 	Created   time.Time `json:"created_at"`
 	Refreshed time.Time `json:"refreshed_at"`
 	Ends      time.Time `json:"ends_at"`
+}
+
+// makerRow is somebody who has made keys.
+type makerRow struct {
+	User string `json:"user"`
+	Key  string `json:"key"`
+	Keys int    `json:"keys"`
 }
 
 // blockedRow is somebody who is kept out.
@@ -72,6 +80,13 @@ func printSignIns(o *operator) error {
 					shortDuration(now.Sub(s.Refreshed))+" ago", "in "+shortDuration(s.Ends.Sub(now)))
 			}
 		})
+		if err == nil && len(all.Makers) > 0 {
+			err = o.list(len(all.Makers), "", "HAS MADE KEYS\tKEY\tKEYS", func(row func(...any)) {
+				for _, m := range all.Makers {
+					row(terminal.KeyName(m.User), m.Key, m.Keys)
+				}
+			})
+		}
 		if err != nil || len(all.Blocked) == 0 {
 			return err
 		}

@@ -23,8 +23,8 @@ const (
 )
 
 // setByCaddy begin placeholders that no client can set: of Caddy's authentication, of a client
-// certificate (only of one that was verified, see placeholderValues), of the answer to forward_auth,
-// and variables of the configuration.
+// certificate (only of one that was verified, see placeholderValues), of the answer to
+// forward_auth, and variables of the configuration.
 var setByCaddy = []string{"http.auth.", certificatePrefix, answerPrefix, "http.vars."}
 
 // onePlaceholder is a text that is one placeholder, by its full name.

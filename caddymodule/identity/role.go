@@ -162,8 +162,6 @@ func buildRole(b *core.Build, r *Role, tenants map[string]pattern.List) (out peo
 		return out, err
 	case out.Key.Scopes == 0:
 		return out, errors.New("scopes: at least one")
-	case out.Key.Has(keys.KeysManage):
-		return out, errors.New("scopes: keys:manage is not for roles: keys that somebody makes would outlive the person's token")
 	case !keys.ValidTenant(r.Name):
 		return out, errors.New("its name: want up to 64 letters, digits and . _ @ -, a letter or digit first")
 	case !keys.ValidTenant(tenant):

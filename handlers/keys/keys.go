@@ -212,5 +212,11 @@ func managing(x *handlers.Request) (made *runtimekeys.Keys, by runtimekeys.Manag
 	if q, err = x.StrictQuery("tenant"); err != nil {
 		return made, by, nil, err
 	}
-	return made, runtimekeys.Manager{Name: x.Req.Caller.Name, RequestID: x.IDs.RequestID, Tenants: x.Req.Caller.Tenants(q.Get("tenant"))}, q, nil
+	caller := &x.Req.Caller
+	by = runtimekeys.Manager{Name: caller.Name, RequestID: x.IDs.RequestID, Tenants: caller.Tenants(q.Get("tenant"))}
+	if caller.Limits != nil && caller.Limits.Holder != nil {
+		by.Person = &runtimekeys.Person{Tenant: caller.Tenant, SecretHash: caller.SecretHash()}
+		by.Person.Owner.ID, by.Person.Owner.Name = caller.Name, caller.Limits.Holder.Name
+	}
+	return made, by, q, nil
 }

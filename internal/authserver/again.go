@@ -26,6 +26,14 @@ var (
 	errNothing = errors.New("nothing is due")
 )
 
+// asker asks the identity provider again about sign-ins.
+type asker struct {
+	state    *State
+	provider Provider
+	keys     *secretKeys
+	logger   *zap.Logger
+}
+
 // askAgain changes a sign-in, for which the identity provider is asked before, if that is due,
 // whether the person may still come. Due and then get the sign-in as it is; then returns what it
 // becomes, nil: nothing else changes. The error is one of then, or wraps ErrGone; ErrRefused: the
@@ -41,7 +49,7 @@ var (
 //	  |<-------------------|-------------------|-- refresh token 2 --|
 //	  | token 2, no claim->|                   |                     |
 //	  |                    |<----------- claim |  not due any more   |
-func (s *Server) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) error {
+func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) error {
 	defer s.state.refresh.take(id)()
 	ctx = context.WithoutCancel(ctx) // the identity provider may have given out its next token
 	in, err := s.claim(ctx, id, due, then)
@@ -72,7 +80,7 @@ func (s *Server) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, th
 
 // claim notes that this gateway asks, if that is due; else it does what is to be done then, and
 // Asked is zero in the result. It waits while another one asks.
-func (s *Server) claim(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) (in SignIn, err error) {
+func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) (in SignIn, err error) {
 	ctx, cancel := context.WithTimeout(ctx, claimWait)
 	defer cancel()
 	for {
@@ -107,7 +115,7 @@ func (s *Server) claim(ctx context.Context, id ID, due func(*SignIn) bool, then 
 }
 
 // changeSignIn changes a sign-in that is good.
-func (s *Server) changeSignIn(ctx context.Context, id ID, edit func(SignIn) (SignIn, error)) error {
+func (s *asker) changeSignIn(ctx context.Context, id ID, edit func(SignIn) (SignIn, error)) error {
 	return s.state.change(ctx, id, func(row *Record) (Record, error) {
 		in, err := signInOf(row)
 		now := s.state.now()
@@ -125,7 +133,7 @@ func (s *Server) changeSignIn(ctx context.Context, id ID, edit func(SignIn) (Sig
 }
 
 // asked asks the identity provider whether somebody may still come.
-func (s *Server) asked(ctx context.Context, in *SignIn) (Person, []byte, error) {
+func (s *asker) asked(ctx context.Context, in *SignIn) (Person, []byte, error) {
 	upstream, err := s.keys.unseal(in.ID, in.Upstream)
 	if err != nil {
 		return Person{}, nil, errors.Join(ErrRefused, err)
@@ -145,7 +153,7 @@ func (s *Server) asked(ctx context.Context, in *SignIn) (Person, []byte, error) 
 // refused ends a sign-in that the identity provider refuses, and returns the reason. If the gateway
 // was so slow that another one has asked meanwhile, the refused token was used already and says
 // nothing: the error is ErrUnavailable then.
-func (s *Server) refused(ctx context.Context, in *SignIn, reason error) error {
+func (s *asker) refused(ctx context.Context, in *SignIn, reason error) error {
 	_, err := s.state.endIf(ctx, in.ID, func(current *SignIn) error {
 		if current.Good(s.state.now()) && !current.Asked.Equal(in.Asked) {
 			return errClaimed
@@ -162,7 +170,7 @@ func (s *Server) refused(ctx context.Context, in *SignIn, reason error) error {
 
 // current returns a sign-in, for which the identity provider is asked again if the configuration
 // has changed by which the person has a role. The errors are those of askAgain.
-func (s *Server) current(ctx context.Context, in *SignIn) error {
+func (s *asker) current(ctx context.Context, in *SignIn) error {
 	old := func(in *SignIn) bool {
 		return !s.provider.Still(in.Person) && slices.Contains(s.provider.Choices(), in.Person.Identity)
 	}

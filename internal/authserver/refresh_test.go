@@ -87,7 +87,7 @@ func TestAClaimEnds(t *testing.T) {
 
 		_, refresh = b.signIn()
 		id, _, _ := b.keys.parse(refreshPrefix, refresh)
-		if err := b.changeSignIn(t.Context(), id, func(in SignIn) (SignIn, error) { in.Asked = time.Now(); return in, nil }); err != nil {
+		if err := b.again.changeSignIn(t.Context(), id, func(in SignIn) (SignIn, error) { in.Asked = time.Now(); return in, nil }); err != nil {
 			t.Fatal(err)
 		}
 		b.want(two.renew(refresh), 503, unavailable) // of a gateway that has died
@@ -110,7 +110,7 @@ func TestALateRefusalEndsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Asked = b.at // and the row says nothing of it any more
-	if err := b.refused(t.Context(), &in, ErrRefused); !errors.Is(err, ErrUnavailable) || !b.good(access) {
+	if err := b.again.refused(t.Context(), &in, ErrRefused); !errors.Is(err, ErrUnavailable) || !b.good(access) {
 		t.Errorf("%v", err)
 	}
 }

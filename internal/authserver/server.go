@@ -24,12 +24,13 @@ type Server struct {
 	keys     *secretKeys
 	clients  *clients
 	csrf     *http.CrossOriginProtection
+	again    *asker
 }
 
 // With returns the server at work.
 func (s *Server) With(state *State, provider Provider, logger *zap.Logger) *Server {
 	at := *s
-	at.state, at.provider, at.logger = state, provider, logger
+	at.state, at.provider, at.logger, at.again = state, provider, logger, &asker{state, provider, s.keys, logger}
 	return &at
 }
 
@@ -138,7 +139,7 @@ func (s *Server) ServeRegister(w http.ResponseWriter, r *http.Request) {
 func (s *Server) Find(ctx context.Context, token string) (*SignIn, time.Time, error) {
 	in, until, err := s.find(ctx, token)
 	if err == nil {
-		if err = s.current(ctx, in); err == nil {
+		if err = s.again.current(ctx, in); err == nil {
 			return s.find(ctx, token)
 		}
 	}

@@ -96,7 +96,7 @@ func (s *Server) renew(r *http.Request, form url.Values) (out *issued, err error
 	err = s.renewable(r.Context(), id, sum, form)
 	if err == nil {
 		due := func(in *SignIn) bool { return in.use(sum, s.state.now()) == good } // else it was asked a moment ago
-		err = s.askAgain(r.Context(), id, due, func(in SignIn) (SignIn, error) {
+		err = s.again.askAgain(r.Context(), id, due, func(in SignIn) (SignIn, error) {
 			out, in, err = s.renewed(in, sum)
 			return in, err
 		})

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"iter"
 	"reflect"
 	"sync"
 
@@ -37,12 +38,23 @@ type Feature struct {
 	Keys KeySource
 	// About adds what a key may know of it.
 	About func(a *About, key *keys.Key)
+	// Made is what people have made with it that outlives their tokens; nil: nothing.
+	Made Made
 	// MayUse reports whether a user whom the feature has signed in may still use a key.
 	MayUse func(user, key string) bool
 	// Status returns the states of its parts, for probes and operators.
 	Status func() []report.PartStatus
 	// Gauges are shown while its configuration is the current one.
 	Gauges []metrics.Collector
+}
+
+// Made is what people have made by the rights of a role, such as keys.
+type Made interface {
+	// Owners yields the ID of a person and the name for display, for each thing.
+	Owners() iter.Seq2[string, string]
+	// EndOf ends all that a person has made, at all gateways, and returns how many things there
+	// were.
+	EndOf(ctx context.Context, person string) (n int, err error)
 }
 
 // Core is what the features of a configuration may use of it.
@@ -59,6 +71,7 @@ type Core struct {
 	Slots      *Slots                // for what outlives the configuration
 	Replaced   <-chan struct{}       // closed when another configuration has replaced this one
 	WarnOfDemo func(what string)
+	Made       func() []Made // of all features, once they are there
 }
 
 // core returns what the features of g may use.
@@ -66,7 +79,7 @@ func core(g *Gateway) Core {
 	return Core{
 		Models: g.models, Requests: &g.requests, Desktops: g.state.Workstations, CatchUp: g.state.stores.catchUp, VNC: VNCOf(g), Slots: &g.state.slots, Replaced: g.generation.retired,
 		WarnOfDemo: g.warnOfDemo, Sessions: &g.desktops.sessions,
-		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil,
+		Ready: g.Ready, Callers: Callers{g}, Several: g.generation.cluster != nil, Made: g.made,
 	}
 }
 
@@ -90,6 +103,15 @@ func partsOffered(g *Gateway) []any {
 		parts = append(parts, f.Offers)
 	}
 	return parts
+}
+
+func (g *Gateway) made() (all []Made) {
+	for _, f := range g.features {
+		if f.Made != nil {
+			all = append(all, f.Made)
+		}
+	}
+	return all
 }
 
 // Slots keep what features have in a [State]: one value of each type.

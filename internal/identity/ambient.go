@@ -15,8 +15,8 @@ type Ambient struct {
 	User string
 	// Groups has the groups of the person. Default: none.
 	Groups string `json:",omitempty"`
-	// Separator stands between the groups of a value. One after a backslash belongs to the group: in
-	// the subject of a certificate (RFC 4514) it is a part of a name. Default: a comma.
+	// Separator stands between the groups of a value. One after a backslash belongs to the group:
+	// in the subject of a certificate (RFC 4514) it is a part of a name. Default: a comma.
 	Separator string `json:",omitempty"`
 }
 
@@ -26,8 +26,8 @@ const (
 	defaultSeparator = ","
 	// ambientLife is how long what somebody has opened outlives the last request.
 	ambientLife = time.Hour
-	// ambientStep is by how much the end of a person moves: not with each request, as what the person
-	// may do is kept by it.
+	// ambientStep is by how much the end of a person moves: not with each request, as what the
+	// person may do is kept by it.
 	ambientStep = time.Minute
 	// maxGroups bounds the groups that are looked at.
 	maxGroups = 1000

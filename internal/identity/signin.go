@@ -44,7 +44,7 @@ func (s *Issuers) named(name string) *keySet {
 func (s *Issuers) URL(name string) string { return s.named(name).issuer.URL }
 
 // MaxLife returns that of a block, 0 for none of its own.
-func (s *Issuers) MaxLife(name string) time.Duration {
+func MaxLife(s *Issuers, name string) time.Duration {
 	if set := s.named(name); set != nil {
 		return set.issuer.MaxLife
 	}

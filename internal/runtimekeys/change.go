@@ -30,6 +30,7 @@ func (s *Keys) Create(ctx context.Context, b *Block, tenant string, e *Edit, ide
 	err = s.change(ctx, func() (before, after *Key, err error) {
 		now := s.now().UTC().Truncate(time.Millisecond)
 		r := Record{Tenant: tenant, Created: now, MadeWith: requestSum(tenant, idempotency)}
+		r.Owner = e.Owner
 		if err := e.apply(b, &r.Settings); err != nil {
 			return nil, nil, err
 		}

@@ -33,6 +33,8 @@ type Edit struct {
 	now       time.Time
 	changes   []func(*Settings)
 	asked     asked
+	// Owner is whose a new key is; nil: nobody's.
+	Owner *Owner
 }
 
 // NewEdit returns an empty edit. Workspace is the UUID of the tenant that a new key belongs to; a

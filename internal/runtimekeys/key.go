@@ -64,7 +64,14 @@ type Settings struct {
 	IncludeBYOK bool      `json:"byok,omitempty"`
 	Creator     string    `json:"creator,omitempty"`
 	External    string    `json:"external,omitempty"`
+	Owner       *Owner    `json:"owner,omitempty"` // nil: no person has made it
 	*Extensions
+}
+
+// Owner is a person who has made a key by the rights of a role.
+type Owner struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // for display
 }
 
 // Extensions are the settings that OpenRouter's keys do not have. Few keys have any.

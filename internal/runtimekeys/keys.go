@@ -169,6 +169,18 @@ func (s *Keys) List(of keys.Tenants, q Query) []*Key {
 	return page
 }
 
+// Owned returns the keys that people have made.
+func Owned(s *Keys) (all []*Key) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, key := range s.ordered {
+		if key.Owner != nil {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
 // replace makes a version the valid one, after the table has it. Either is nil: the key is new, or
 // deleted. It must be called with mu held.
 func (s *Keys) replace(before, after *Key) {

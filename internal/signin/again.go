@@ -36,12 +36,8 @@ func (s *SignIns) Again(ctx context.Context, name, id, refresh string) (Result, 
 	return result, err
 }
 
-// Still reports whether the identity is configured by which somebody was named, as it was then; by
-// is that of the person.
-func (s *SignIns) Still(by string) bool { return s.issuers.Still(identity.Person{By: by}) }
-
-// MaxLife bounds how long a role is good of an identity; 0: nothing does.
-func (s *SignIns) MaxLife(name string) time.Duration { return s.issuers.MaxLife(name) }
+// Issuers are the identities of sign-ins.
+func Issuers(s *SignIns) *identity.Issuers { return s.issuers }
 
 func (c *client) again(ctx context.Context, id, refresh string) (Result, error) {
 	at, err := c.discovered(ctx)

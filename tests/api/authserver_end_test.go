@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/admin"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/identitytest"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 	"github.com/gatehouse-proxy/gatehouse/tests/harness"
 )
 
@@ -101,5 +103,67 @@ func TestAnOperatorEndsWhatIsOpen(t *testing.T) {
 				t.Error("an address of before lets in who may come again")
 			}
 		})
+	}
+}
+
+// Off-boarding: what a person has made is listed, and ends by the same command, at once.
+func TestKeysOfAPersonEndWithThePerson(t *testing.T) {
+	issuer := identitytest.Start(t)
+	options := "runtime_keys {\nscopes chat:write\nmodels fake/echo\n}\n" + strings.Replace(identityOptions(issuer.URL), "scopes chat:write models:read", "scopes keys:manage chat:write models:read", 1)
+	h := harness.Start(t, harness.Setup{Options: options})
+	token := func(who string) string {
+		return issuer.Token(who, "gatehouse", map[string]any{"groups": []string{"ai-users"}, "email": who + "@example.com", "email_verified": true})
+	}
+	makes := func(who, name string) (secret string) {
+		t.Helper()
+		a := bearer(h, "/api/v1/keys", token(who), `{"name":"`+name+`"}`)
+		if a.Status != 201 {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+		return jsontest.String(t, string(a.Body), "key")
+	}
+	of := map[string]string{"ann's": makes("ann", "one"), "ann's second": makes("ann", "two"), "bob's": makes("bob", "three")}
+	works := func(whose string) int {
+		return bearer(h, harness.ChatV1, of[whose], harness.Chat("fake/echo", "")).Status
+	}
+	h.Become(harness.Setup{Options: options + "\nmodel fake/echo {\nrate 1000/min\n}"})
+	made := func() map[string]int {
+		t.Helper()
+		var listed struct {
+			Makers []struct {
+				User string
+				Keys int
+			}
+		}
+		_, body := operate(t, http.MethodGet, "/gatehouse/sign-ins")
+		if err := json.Unmarshal([]byte(body), &listed); err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]int{}
+		for _, m := range listed.Makers {
+			all[m.User] = m.Keys
+		}
+		return all
+	}
+	if all := made(); len(all) != 2 || all["ann@example.com"] != 2 || all["bob@example.com"] != 1 {
+		t.Error(all)
+	}
+	if works("ann's") != 200 || works("ann's second") != 200 || works("bob's") != 200 {
+		t.Fatal("a key is not good")
+	}
+	if status, body := operate(t, http.MethodPut, "/gatehouse/sign-ins/ann@example.com/block"); status != 200 || !jsontest.Has(t, body, `{"keys":2}`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if one, two, other := works("ann's"), works("ann's second"), works("bob's"); one != 401 || two != 401 || other != 200 {
+		t.Errorf("%d, %d, %d", one, two, other)
+	}
+	if a := bearer(h, "/api/v1/keys", token("ann"), `{"name":"four"}`); a.Status != 401 {
+		t.Errorf("who is kept out makes a key: %d %s", a.Status, a.Body)
+	}
+	if status, body := operate(t, http.MethodDelete, "/gatehouse/sign-ins/bob@example.com"); status != 200 || !jsontest.Has(t, body, `{"keys":1}`) || works("bob's") != 401 {
+		t.Errorf("%d %s", status, body)
+	}
+	if all := made(); len(all) != 0 {
+		t.Error(all)
 	}
 }

@@ -18,7 +18,8 @@ type Callers struct {
 	values Values
 }
 
-// Values returns the values of a placeholder for a request; none if it says nothing of who sends it.
+// Values returns the values of a placeholder for a request; none if it says nothing of who sends
+// it.
 type Values func(r *http.Request, placeholder string) []string
 
 // Feature lets those call whom placeholders name. People is the feature of identities.
@@ -26,10 +27,10 @@ func Feature(people gateway.Feature, values Values) gateway.Feature {
 	return gateway.Feature{Offers: &Callers{people.Offers.(*identity.People), values}}
 }
 
-// NamedCaller returns who has sent a request, by what the server says of it alone. Named is false if
-// it names nobody. The error is a refusal; the caller has the name of the person then.
+// NamedCaller returns who has sent a request, by what the server says of it alone. Named is false
+// if it names nobody. The error is a refusal; the caller has the name of the person then.
 func (c *Callers) NamedCaller(r *http.Request) (caller request.Caller, named bool, err error) {
-	person, credential, limits, err := c.people.OfRequest(func(placeholder string) []string { return c.values(r, placeholder) })
+	person, credential, limits, err := identity.OfRequest(c.people, func(placeholder string) []string { return c.values(r, placeholder) })
 	var refusal *apierror.Error
 	switch {
 	case person.ID == "":
@@ -42,8 +43,8 @@ func (c *Callers) NamedCaller(r *http.Request) (caller request.Caller, named boo
 	return request.Caller{Credential: credential, SignedIn: person.Hash, User: person.Name, Limits: limits}, true, nil
 }
 
-// CallerWithoutKey is NamedCaller for a request to the API. Browsers add certificates, and what other
-// systems know somebody by, to requests of the pages of all sites, also to those that open a
+// CallerWithoutKey is NamedCaller for a request to the API. Browsers add certificates, and what
+// other systems know somebody by, to requests of the pages of all sites, also to those that open a
 // WebSocket: these do not count.
 func (c *Callers) CallerWithoutKey(r *http.Request) (caller request.Caller, named bool, err error) {
 	site := r.Header.Get("Sec-Fetch-Site") // of Fetch Metadata; older browsers, and sites without TLS, have Origin alone

@@ -2,6 +2,7 @@ package authserver
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Listing struct {
 	SignIns []Row     `json:"data"`
 	Blocked []Blocked `json:"blocked"`
+	Makers  []Maker   `json:"makers"`
 }
 
 // Row is a sign-in, as operators see it.
@@ -37,6 +39,28 @@ type Blocked struct {
 	Since time.Time `json:"since"`
 }
 
+// Maker is somebody who has made gateway keys, which outlive what the person has signed in with.
+type Maker struct {
+	User string `json:"user"`
+	Key  string `json:"key"`
+	Keys int    `json:"keys"`
+}
+
+// makers are the people who have made keys, by the ID.
+func (s *Operators) makers() []Maker {
+	all := []Maker{}
+	for _, made := range s.core.Made() {
+		for id, name := range made.Owners() {
+			at, found := slices.BinarySearchFunc(all, id, func(m Maker, id string) int { return strings.Compare(m.Key, id) })
+			if !found {
+				all = slices.Insert(all, at, Maker{User: name, Key: id})
+			}
+			all[at].Keys++
+		}
+	}
+	return all
+}
+
 // Operators see who has signed in, and end what people have begun.
 type Operators struct {
 	state  *authserver.State
@@ -48,9 +72,9 @@ type Operators struct {
 func (s *Operators) Operate(ctx context.Context, what, user string) (any, error) {
 	switch what {
 	case "end":
-		return s.end(ctx, user)
+		return s.endAll(ctx, user, s.state.End)
 	case "block":
-		return s.block(ctx, user)
+		return s.endAll(ctx, user, s.state.Block)
 	case "unblock":
 		return nil, s.unblock(ctx, user)
 	}
@@ -59,7 +83,7 @@ func (s *Operators) Operate(ctx context.Context, what, user string) (any, error)
 
 // list returns the sign-ins that have not ended, the newest first, and who is blocked.
 func (s *Operators) list() Listing {
-	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}}
+	all := Listing{SignIns: []Row{}, Blocked: []Blocked{}, Makers: s.makers()}
 	for _, in := range s.state.List() {
 		all.SignIns = append(all.SignIns, Row{
 			in.Person.Name, in.Person.ID, in.Person.Role, in.Client, in.Address, in.Created.UTC(), in.Refreshed.UTC(), in.Ends.UTC(),
@@ -76,28 +100,24 @@ func (s *Operators) list() Listing {
 type Ended struct {
 	Key   string `json:"key"`
 	Ended int    `json:"ended"` // sign-ins
+	Keys  int    `json:"keys"`  // that the person has made
 }
 
-// end ends all that a user has begun: the name for display, or the key.
-func (s *Operators) end(ctx context.Context, user string) (Ended, error) {
+// endAll ends all that a user has begun, with the keys that the person has made: by the name for
+// display, or the key. End ends the sign-ins, or keeps the person out too.
+func (s *Operators) endAll(ctx context.Context, user string, end func(context.Context, authserver.Person) (int, error)) (Ended, error) {
 	p, err := s.named(user)
 	if err != nil {
 		return Ended{}, err
 	}
-	n, err := s.state.End(ctx, p)
+	n, err := end(ctx, p)
 	s.revoke(p.ID)
-	return Ended{p.ID, n}, failed(err)
-}
-
-// block keeps a user out of everything that takes tokens of the person, and ends the sign-ins.
-func (s *Operators) block(ctx context.Context, user string) (Ended, error) {
-	p, err := s.named(user)
-	if err != nil {
-		return Ended{}, err
+	ended := Ended{Key: p.ID, Ended: n}
+	for _, made := range s.core.Made() {
+		keys, failed := made.EndOf(ctx, p.ID)
+		ended.Keys, err = ended.Keys+keys, errors.Join(err, failed)
 	}
-	n, err := s.state.Block(ctx, p)
-	s.revoke(p.ID)
-	return Ended{p.ID, n}, failed(err)
+	return ended, failed(err)
 }
 
 // unblock lets a user in again, by the key.
@@ -143,13 +163,19 @@ func failed(err error) error {
 // named returns somebody by the name for display of those who are signed in to a program, or known
 // at this gateway, or by the key.
 func (s *Operators) named(user string) (p authserver.Person, err error) {
-	if s.people.IsSubject(policy.KeySubject(user)) {
+	isMaker := func(m Maker) bool { return m.Key == user } // perhaps of an identity that is gone
+	if s.people.IsSubject(policy.KeySubject(user)) || slices.ContainsFunc(s.makers(), isMaker) {
 		return authserver.Person{ID: user, Hash: people.HashOf(user)}, nil
 	}
 	var all []string
 	for _, in := range s.state.List() {
 		if in.Person.Name == user {
 			all = append(all, in.Person.ID)
+		}
+	}
+	for _, m := range s.makers() {
+		if m.User == user {
+			all = append(all, m.Key)
 		}
 	}
 	for _, id := range append(all, s.people.Named(user)...) {

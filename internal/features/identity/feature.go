@@ -138,10 +138,10 @@ func (p *People) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *pol
 	return p.grant(person, nil)
 }
 
-// OfRequest returns what somebody may do whom the server in front of the gateway names by the values of
-// placeholders. [People.Held] knows the person by the hash from then on. Without a role the person
-// is still returned. The error is [keys.ErrInvalid] if nobody is named, or a refusal.
-func (p *People) OfRequest(values func(placeholder string) []string) (identity.Person, keys.Credential, *policy.KeyLimits, error) {
+// OfRequest returns what somebody may do whom the server in front of the gateway names by the
+// values of placeholders. [People.Held] knows the person by the hash from then on. Without a role
+// the person is still returned. The error is [keys.ErrInvalid] if nobody is named, or a refusal.
+func OfRequest(p *People, values func(placeholder string) []string) (identity.Person, keys.Credential, *policy.KeyLimits, error) {
 	person, err := p.issuers.Named(values)
 	if person.Role == "" && person.ID != "" {
 		p.Ended(person.Hash) // it is said now, not by a token of an hour ago

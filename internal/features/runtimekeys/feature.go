@@ -25,7 +25,7 @@ func Feature(c gateway.Core, block *runtimekeys.Block) gateway.Feature {
 		c.Requests.Limits.Made = func(from string, of keys.Tenants) iter.Seq[policy.Limited] { return k.Keys.Limited(block, from, of) }
 	}
 	f := gateway.Feature{
-		Offers: m, Keys: source{k.Keys, block}, About: m.about,
+		Offers: m, Keys: source{k.Keys, block}, About: m.about, Made: owned{m},
 		Schemas: []store.Schema{runtimekeys.Schema, runtimekeys.SnapshotSchema},
 		Apply:   func() { k.current.Store(m) },
 	}

@@ -2,6 +2,7 @@ package runtimekeys
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -35,6 +36,13 @@ type Manager struct {
 	Name      string // of a key; "operator" for the admin API
 	RequestID string
 	Tenants   keys.Tenants // whose keys
+	Person    *Person      // by the rights of a role; nil: the holder of a key
+}
+
+// Person is somebody who makes keys, and how that is known.
+type Person struct {
+	Owner              runtimekeys.Owner
+	Tenant, SecretHash string // of the caller
 }
 
 // Edit begins the reading of a request's body. Tenant is that of a new key, "" for a change.
@@ -47,8 +55,17 @@ func (m *Keys) Create(ctx context.Context, by Manager, tenant string, e *runtime
 	if !by.Tenants.Has(tenant) || !keys.ValidTenant(tenant) {
 		return nil, "", apierror.New(apierror.NotFound, "there is no such tenant").WithParam("tenant")
 	}
+	if by.Person != nil {
+		e.Owner = &by.Person.Owner
+	}
 	key, secret, err := m.made.Create(ctx, m.block, tenant, e, idempotency)
-	return key, secret, m.changed(by, "made", key, err)
+	if err = m.changed(by, "made", key, err); err != nil || by.Person == nil {
+		return key, secret, err
+	}
+	if _, ended := m.core.Callers.CallerOf(by.Person.Tenant, by.Person.Owner.ID, by.Person.SecretHash); ended != nil { // meanwhile
+		return nil, "", errors.Join(ended, m.Delete(ctx, by, key.Hash()))
+	}
+	return key, secret, nil
 }
 
 // Update changes settings of a key.

@@ -69,11 +69,16 @@ func (p Provider) Again(ctx context.Context, of authserver.Person, refresh strin
 	return authserver.Person{}, "", fmt.Errorf("%w: %w", authserver.ErrRefused, err)
 }
 
-// Still implements [authserver.Provider]. People of an earlier version are asked for at the refresh.
-func (p Provider) Still(of authserver.Person) bool { return of.By == "" || p.at.Still(of.By) }
+// Still implements [authserver.Provider]. Of people of an earlier version nothing is known before
+// the next refresh.
+func (p Provider) Still(of authserver.Person) bool {
+	return of.By == "" || signin.Issuers(p.at.SignIns).Still(identity.Person{By: of.By})
+}
 
 // MaxLife implements [authserver.Provider].
-func (p Provider) MaxLife(identity string) time.Duration { return p.at.MaxLife(identity) }
+func (p Provider) MaxLife(of string) time.Duration {
+	return identity.MaxLife(signin.Issuers(p.at.SignIns), of)
+}
 
 func away(err error) bool {
 	return errors.Is(err, signin.ErrUnavailable) || errors.Is(err, identity.ErrUnavailable)
