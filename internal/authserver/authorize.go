@@ -40,7 +40,7 @@ func (p *Pages) ServeAuthorize(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		p.wrong(w, wanted, err)
 	case do == "":
-		p.show(w, page{Title: "Sign in to a program", Confirm: p.consent(wanted, query)})
+		p.show(w, page{Title: title, Confirm: p.consent(wanted, query)})
 	case do == "refuse":
 		p.show(w, leads("Refused", wanted.back.with(p.of.config.Origin, "error", accessDenied), "Nobody is signed in. You go back to the program."))
 	case !slices.Contains(p.of.provider.Choices(), do):
