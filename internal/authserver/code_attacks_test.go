@@ -263,8 +263,13 @@ func TestAProgramOfTheConfigurationHasASchemeOfItsOwn(t *testing.T) {
 	}
 }
 
+// noNetwork is a transport that reaches nothing.
+type noNetwork struct{}
+
+func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) { return nil, http.ErrHandlerTimeout }
+
 func FuzzAuthorize(f *testing.F) {
-	b := start(f, programs)
+	b := start(f, programs, func(c *Config) { c.Documents = &http.Client{Transport: noNetwork{}} })
 	client := b.register(callback, "https://app.example.com/")
 	f.Add(query(client).Encode())
 	f.Add(query("studio", "redirect_uri", "studio://signed-in", "scope", "chat:write").Encode())

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func programs(c *Config) {
@@ -154,7 +156,7 @@ func TestMetadataOfAResource(t *testing.T) {
 	for path, status := range map[string]int{"/mcp/github": 200, "/mcp/not-there": 200, "/mcp/": 404, "/mcp/a/b": 404, "/v1/models": 404, "/mcp/A": 404} {
 		w := httptest.NewRecorder()
 		b.ServeResource(w, httptest.NewRequest(http.MethodGet, ResourcePath+path, nil))
-		if w.Code != status || status == 200 && !strings.Contains(w.Body.String(), `"resource":"`+origin+path+`"`) {
+		if w.Code != status || status == 200 && jsontest.String(t, w.Body.String(), "resource") != origin+path {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // startSite serves metadata documents, and returns the URL that is the ID of a client.
@@ -147,7 +149,7 @@ func TestAGatewayWithoutTheInternetFetchesNothing(t *testing.T) {
 	id, config, asked := startSite(t, published)
 	b := start(t, config, func(c *Config) { c.NoDocuments = true })
 	w := httptest.NewRecorder()
-	if b.ServeMetadata(w, nil); !strings.Contains(w.Body.String(), `"client_id_metadata_document_supported":false`) {
+	if b.ServeMetadata(w, nil); !jsontest.Has(t, w.Body.String(), `{"client_id_metadata_document_supported":false}`) {
 		t.Errorf("%s", w.Body)
 	}
 	if w := b.look(query(id)); w.Code != 400 || *asked != 0 {
