@@ -172,7 +172,7 @@ func (c *clients) open(id string) (client, error) {
 	return client{id: id, name: r.Name, redirects: r.Redirects}, nil
 }
 
-// metadata is what a client says of itself, when it registers (RFC 7591, section 2) or in a document.
+// metadata is what a client says of itself: in a document, or to register (RFC 7591, section 2).
 type metadata struct {
 	ID        string   `json:"client_id"`
 	Name      string   `json:"client_name"`

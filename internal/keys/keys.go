@@ -70,8 +70,6 @@ type Key struct {
 type Credential struct {
 	*Key
 	Hash string // SHA-256 of the secret, lower-case hex; a filter of the activity
-	// Resource is the path at which alone the secret is good, such as "/mcp/github"; "": everywhere.
-	Resource string
 }
 
 // Has reports whether the key has every scope in s.

@@ -1,7 +1,8 @@
 //go:build linux && mcpauth
 
-// Package mcpauth lets real clients of MCP sign a person in at a gateway: the official SDKs, Claude
-// Code, and the protocol's conformance tests of authorization servers. It needs them; see .ci/suites.
+// Package mcpauth lets real clients of MCP sign a person in at a gateway: the official SDKs,
+// Inspector, Claude Code, Codex, and the protocol's conformance tests of authorization servers. It
+// needs them; see .ci/suites.
 package mcpauth
 
 import (

@@ -20,7 +20,7 @@ import (
 
 var authorizationURL = regexp.MustCompile(`http://[^\s[:cntrl:]]+/oauth/authorize\?[^\s[:cntrl:]]+`)
 
-// opened runs a program with the person at its browser: each page is opened that the program writes.
+// opened runs a program with the person at its browser, who opens each page that it names.
 func (g *gateway) opened(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
