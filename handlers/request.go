@@ -118,7 +118,9 @@ func (x *Request) run(e *Operation, caller request.Caller, route request.Route) 
 
 // CallerOf returns the caller of a request to a [Long] operation, by its header. The error is a 401
 // or a 503.
-func CallerOf(x *Request) (request.Caller, error) { return authenticated(x.Gateway, x.HTTP, x.API, resourceOf(x.API, x.Name)) }
+func CallerOf(x *Request) (request.Caller, error) {
+	return authenticated(x.Gateway, x.HTTP, x.API, resourceOf(x.API, x.Name))
+}
 
 // Unauthenticated answers such a request without a valid key.
 func Unauthenticated(x *Request, route string, err error) { x.unauthenticated(route, err) }

@@ -68,6 +68,29 @@ func (x *Request) writeError(e *apierror.Error) {
 	})
 }
 
+// Challenger is a part of a gateway that says to a client which is refused at a resource where its
+// person can sign in, see [Offered].
+type Challenger interface {
+	// Challenge returns the WWW-Authenticate of an answer with the status, "" for none.
+	Challenge(resource string, status int) string
+}
+
+// challenge returns the WWW-Authenticate of a refusal, "" for none.
+func (x *Request) challenge(e *apierror.Error) string {
+	if e.Code != apierror.InvalidAPIKey && e.Code != apierror.InsufficientScope {
+		return ""
+	}
+	if at, ok := Offered[Challenger](x.Gateway); ok {
+		if challenge := at.Challenge(resourceOf(x.API, x.Name), e.HTTPStatus()); challenge != "" {
+			return challenge
+		}
+	}
+	if e.Code == apierror.InvalidAPIKey {
+		return `Bearer realm="gatehouse"`
+	}
+	return ""
+}
+
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that
 // clients that failed together do not return together.
 func seconds(e *apierror.Error, wait time.Duration) int64 {

@@ -40,11 +40,13 @@ func (p *Pages) ServeAuthorize(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		p.wrong(w, wanted, err)
 	case do == "":
-		p.show(w, page{Title: "Sign in to a program", Confirm: p.consent(wanted, query)})
+		p.show(w, page{Title: title, Confirm: p.consent(wanted, query)})
 	case do == "refuse":
-		p.show(w, leads("Refused", wanted.back.with(p.of.config.Origin, "error", accessDenied), "Nobody is signed in. You go back to the program."))
+		to := wanted.back.with(p.of.config.Origin, "error", accessDenied)
+		p.show(w, leads("Refused", to, "Nobody is signed in. You go back to the program."))
 	case !slices.Contains(p.of.provider.Choices(), do):
-		p.show(w, says(http.StatusBadRequest, "Not possible", "The gateway has no such identity provider any more. Begin again in the program."))
+		p.show(w, says(http.StatusBadRequest, "Not possible",
+			"The gateway has no such identity provider any more. Begin again in the program."))
 	default:
 		p.begin(w, r, wanted, do)
 	}
@@ -58,7 +60,8 @@ func (p *Pages) wrong(w http.ResponseWriter, wanted wish, err error) {
 	}
 	shown := says(http.StatusBadRequest, "Not possible", "The program has sent you here with a request that is not right: "+refused.text+".")
 	if wanted.back.Redirect != "" {
-		shown.Back = template.URL(wanted.back.with(p.of.config.Origin, "error", refused.code, "error_description", refused.text)) //nolint:gosec // it was checked
+		to := wanted.back.with(p.of.config.Origin, "error", refused.code, "error_description", refused.text)
+		shown.Back = template.URL(to) //nolint:gosec // it was checked
 	}
 	p.show(w, shown)
 }

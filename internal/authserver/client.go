@@ -81,7 +81,7 @@ var dangerous = []string{"javascript", "data", "vbscript", "file", "blob", "abou
 func checkRedirect(text string, hosts []string) error {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || len(text) > maxRedirect || clean(text, maxRedirect) != text || u.Host == "" || u.User != nil || strings.Contains(text, "#") || u.Opaque != "":
+	case err != nil || len(text) > maxRedirect || clean(text, maxRedirect) != text || strings.ContainsAny(text, noURI) || u.Host == "" || u.User != nil:
 	case u.Scheme == "http" && isLoopback(u.Hostname()):
 		return nil
 	case u.Scheme == "https" && mayBeAt(hosts, u.Hostname()):
@@ -92,6 +92,9 @@ func checkRedirect(text string, hosts []string) error {
 	return fmt.Errorf("%q: want an https address, or http on this machine (127.0.0.1, [::1], localhost), without user and fragment; "+
 		"another scheme only for a client of the configuration", clean(text, maxRedirect))
 }
+
+// noURI are signs that no URI has (RFC 3986, appendix A), or that begin a fragment.
+const noURI = " \"<>\\^`{|}#"
 
 func mayBeAt(hosts []string, host string) bool {
 	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })
@@ -169,7 +172,7 @@ func (c *clients) open(id string) (client, error) {
 	return client{id: id, name: r.Name, redirects: r.Redirects}, nil
 }
 
-// metadata is what a client says of itself, when it registers (RFC 7591, section 2) or in a document.
+// metadata is what a client says of itself: in a document, or to register (RFC 7591, section 2).
 type metadata struct {
 	ID        string   `json:"client_id"`
 	Name      string   `json:"client_name"`

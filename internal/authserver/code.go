@@ -88,8 +88,8 @@ func wishOf(ctx context.Context, s *Server, q url.Values, a addresses) (w wish, 
 	return w, nil
 }
 
-// scopesOf returns the rights that a client gets of those it asks for. What is not known is left out
-// (RFC 6749, section 3.3).
+// scopesOf returns the rights that a client gets of those it asks for. What is not known is left
+// out (RFC 6749, section 3.3).
 func scopesOf(all []string, resource string, asked []string) []string {
 	switch {
 	case resource != "":
@@ -111,7 +111,7 @@ func exchangeCode(s *Server, r *http.Request, form url.Values) (*issued, error) 
 	a, upstream, err := redeem(r.Context(), s, id, sum, func(a *attempt) error { return a.mayRedeem(s.config.Origin, form) })
 	switch {
 	case errors.Is(err, errUsed):
-		err = s.state.endOrPrevent(r.Context(), SignIn{ID: signIn, Person: a.Person})
+		err = endOrPrevent(r.Context(), s.state, SignIn{ID: signIn, Person: a.Person})
 		s.logger.Warn("a sign-in was ended: its code was used twice, so that somebody else may have it", zap.String("key", a.Person.ID), zap.Error(err))
 		return nil, badRequest(invalidGrant, "the code was used before, and what it was for has ended; sign in again")
 	case errors.Is(err, ErrGone):
@@ -156,7 +156,7 @@ func (g Grant) same(origin string, form url.Values) error {
 }
 
 // endOrPrevent ends a sign-in, which may only be about to begin.
-func (s *State) endOrPrevent(ctx context.Context, in SignIn) error {
+func endOrPrevent(ctx context.Context, s *State, in SignIn) error {
 	return s.change(ctx, in.ID, func(r *Record) (Record, error) {
 		now := s.now()
 		if found, err := signInOf(r); err == nil {

@@ -57,7 +57,8 @@ func newDocuments(c *http.Client) *documents {
 func (d *documents) find(ctx context.Context, id string, hosts []string, a addresses) (client, error) {
 	u, err := url.Parse(id)
 	switch {
-	case err != nil || u.Host == "" || u.Path == "" || u.Path == "/" || u.User != nil || strings.Contains(id, "#") || path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
+	case err != nil || u.Host == "" || u.User != nil || strings.Contains(id, "#"),
+		strings.Trim(u.Path, "/") == "", path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
 		return client{}, errors.New("the client_id is no URL of a metadata document: want https, a host and a path")
 	case !mayBeAt(hosts, u.Hostname()):
 		return client{}, fmt.Errorf("the operator of the gateway lets no client be at %q", clean(u.Hostname(), maxRedirect))
@@ -69,7 +70,8 @@ func (d *documents) find(ctx context.Context, id string, hosts []string, a addre
 		return found.client, found.err
 	}
 	if !d.fetches.count(a.from, a.now) {
-		return client{}, &refusal{http.StatusTooManyRequests, slowDown, "too many programs were looked up for this address; try again in ten minutes", boundsWindow}
+		const text = "too many programs were looked up for this address; try again in ten minutes"
+		return client{}, &refusal{http.StatusTooManyRequests, slowDown, text, boundsWindow}
 	}
 	found.client, found.err = d.fetch(ctx, id)
 	found.client.host, found.until = u.Hostname(), a.now.Add(documentLife)

@@ -89,7 +89,8 @@ func (s *Server) ServeMetadata(w http.ResponseWriter, _ *http.Request) {
 		GatewayWire   int      `json:"gateway_protocol_version"` // of Claude Code's gateway protocol
 	}{
 		at, at + AuthorizePath, at + DevicePath, at + TokenPath, at + RevokePath, at + RegisterPath,
-		slices.Sorted(maps.Keys(grants)), []string{"code"}, []string{"query"}, []string{"S256"}, []string{"none"}, []string{"none"}, true, s.clients.documents != nil, 1,
+		slices.Sorted(maps.Keys(grants)), []string{"code"}, []string{"query"}, []string{"S256"}, []string{"none"}, []string{"none"},
+		true, s.clients.documents != nil, 1,
 	})
 }
 
@@ -122,8 +123,8 @@ func (s *Server) Challenge(resource string, status int) string {
 	return challenge
 }
 
-// ServeRegister registers a client (RFC 7591): its ID has all that it says of itself, and nothing is
-// kept.
+// ServeRegister registers a client (RFC 7591): its ID has all that it says of itself, and nothing
+// is kept.
 func (s *Server) ServeRegister(w http.ResponseWriter, r *http.Request) {
 	client, err := s.clients.register(r.Body, s.state.now())
 	if err != nil {

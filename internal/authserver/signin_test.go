@@ -165,11 +165,11 @@ func TestASignInIsEnded(t *testing.T) {
 				}
 			})
 			access, refresh := b.signIn()
-			if in, _, err := b.Find(t.Context(), access); err != nil || b.state.Last(ann.Hash) != in || len(b.state.List()) != 1 {
+			if in, _, err := b.Find(t.Context(), access); err != nil || b.state.Last(ann.Hash, nil) != in || len(b.state.List()) != 1 {
 				t.Errorf("%v", err)
 			}
 			end(b, access, refresh)
-			if b.good(access) || b.state.Last(ann.Hash) != nil || len(b.state.List()) != 0 || len(told) != 1 || told[0] != ann {
+			if b.good(access) || b.state.Last(ann.Hash, nil) != nil || len(b.state.List()) != 0 || len(told) != 1 || told[0] != ann {
 				t.Errorf("it goes on: %v", told)
 			}
 			b.want(b.renew(refresh), 401, invalidGrant)
@@ -210,7 +210,7 @@ func TestSignInsSurviveARestartAndANewKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Server = s.With(again, b.idp, b.logger)
-	if !b.good(access) || again.Last(ann.Hash) == nil {
+	if !b.good(access) || again.Last(ann.Hash, nil) == nil {
 		t.Error("a restart signs out")
 	}
 	b.want(b.renew(refresh), 200, "")

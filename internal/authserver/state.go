@@ -164,13 +164,8 @@ func (s *State) still(in *SignIn, sum Sum) (*SignIn, time.Time, bool) {
 }
 
 // Last returns the sign-in of a person, by the hash, whose access token ends last; nil if none is
-// good.
-func (s *State) Last(hash string) *SignIn {
-	return s.LastOf(hash, func(Grant) bool { return true })
-}
-
-// LastOf is Last of those with such a grant.
-func (s *State) LastOf(hash string, such func(Grant) bool) *SignIn {
+// good. If such is not nil, it has a grant of which such reports true.
+func (s *State) Last(hash string, such func(Grant) bool) *SignIn {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	now := s.now()
@@ -178,7 +173,7 @@ func (s *State) LastOf(hash string, such func(Grant) bool) *SignIn {
 	for _, id := range s.byPerson[hash] {
 		in := s.signIns[id]
 		good := in.Good(now) && now.Before(in.Until()) && !isOver(s.blocks, in.Person.ID, in.Created)
-		if good && such(in.Grant) && (last == nil || in.Until().After(last.Until())) {
+		if good && (such == nil || such(in.Grant)) && (last == nil || in.Until().After(last.Until())) {
 			last = in
 		}
 	}

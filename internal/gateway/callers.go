@@ -43,7 +43,7 @@ func (g *Gateway) Authenticate(secret, resource string) (request.Caller, error) 
 	if err != nil {
 		credential, own, err = g.others.find(func(s KeySource) (keys.Credential, *policy.KeyLimits, error) { return s.Authenticate(secret, now) })
 	}
-	if err == nil && credential.Resource != "" && credential.Resource != resource {
+	if err == nil && own != nil && own.Holder != nil && own.Holder.Resource != "" && own.Holder.Resource != resource {
 		err = keys.ErrInvalid
 	}
 	if err != nil {

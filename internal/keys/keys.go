@@ -70,8 +70,6 @@ type Key struct {
 type Credential struct {
 	*Key
 	Hash string // SHA-256 of the secret, lower-case hex; a filter of the activity
-	// Resource is the path at which alone the secret is good, such as "/mcp/github"; "": everywhere.
-	Resource string
 	// Issued reports whether the secret is a token that the gateway gave to a program of a person.
 	Issued bool
 }

@@ -26,6 +26,8 @@ type KeyLimits struct {
 type Holder struct {
 	Role string
 	Name string // for display
+	// Resource is the path at which alone the secret is good: "/mcp/github". "": everywhere.
+	Resource string
 }
 
 // Budgeted reports whether what the key's calls spend is counted.

@@ -44,7 +44,7 @@ var features = []feature{
 		uses:    []string{"guardrails", "MCP", "operators"}},
 	{name: "run-time keys", what: "keys that are made and changed over HTTP", lines: 3_300, entry: "caddymodule/runtimekeys",
 		folders: []string{"caddymodule/runtimekeys", "handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
-	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 6_650,
+	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 7_100,
 		entry: "caddymodule/identity",
 		folders: []string{"caddymodule/identity", "handlers/authserver", "internal/authserver", "internal/features/ambient",
 			"internal/features/authserver", "internal/features/identity", "internal/features/signin", "internal/identity", "internal/signin"}},
@@ -69,7 +69,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 73_500
-	allLines  = 159_300
+	allLines  = 160_600
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by

@@ -1,7 +1,8 @@
 //go:build linux && mcpauth
 
-// Package mcpauth lets real clients of MCP sign a person in at a gateway: the official SDKs, Claude
-// Code, and the protocol's conformance tests of authorization servers. It needs them; see .ci/suites.
+// Package mcpauth lets real clients of MCP sign a person in at a gateway: the official SDKs,
+// Inspector, Claude Code, Codex, and the protocol's conformance tests of authorization servers. It
+// needs them; see .ci/suites.
 package mcpauth
 
 import (
@@ -97,34 +98,27 @@ func (g *gateway) run(t *testing.T, dir string, command ...string) string {
 	return string(out)
 }
 
-// want fails unless a client has called a tool, and another one with the next token.
-func want(t *testing.T, said string) {
-	t.Helper()
-	for _, line := range []string{"first: hello", "renewed: hello", "elsewhere: refused"} {
-		if !strings.Contains(said, line) {
-			t.Errorf("the client does not say %q:\n%s", line, said)
-		}
-	}
-}
-
-func TestThePythonSDK(t *testing.T) {
-	g := start(t)
+// The official SDKs: each calls a tool, again with the next token, and in vain at another server.
+func TestTheSDKs(t *testing.T) {
+	node, g := peer(t, "MCP_NODE"), start(t)
 	script, err := filepath.Abs("client.py")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, g.run(t, t.TempDir(), peer(t, "MCP_PYTHON"), script))
-}
-
-func TestTheGoSDK(t *testing.T) {
-	want(t, start(t).run(t, t.TempDir(), peer(t, "MCP_GO")))
-}
-
-func TestTheTypeScriptSDKs(t *testing.T) {
-	node := peer(t, "MCP_NODE")
-	for _, sdk := range []string{"sdk", "client"} {
-		t.Run(sdk, func(t *testing.T) {
-			want(t, start(t).run(t, nodeDir(t, node), filepath.Join(node, "node_modules/.bin/node"), "client.mjs", sdk))
+	for name, command := range map[string][]string{
+		"Python":                    {peer(t, "MCP_PYTHON"), script},
+		"Go":                        {peer(t, "MCP_GO")},
+		"TypeScript":                {filepath.Join(node, "node_modules/.bin/node"), "client.mjs", "client"},
+		"TypeScript, the first one": {filepath.Join(node, "node_modules/.bin/node"), "client.mjs", "sdk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they wait for the end of their tokens
+			said := g.run(t, nodeDir(t, node), command...)
+			for _, line := range []string{"first: hello", "renewed: hello", "elsewhere: refused"} {
+				if !strings.Contains(said, line) {
+					t.Errorf("the client does not say %q:\n%s", line, said)
+				}
+			}
 		})
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/tests/process"
 )
 
-var authorizationURL = regexp.MustCompile(`http://\S+/oauth/authorize\?\S+`)
+var authorizationURL = regexp.MustCompile(`http://[^\s[:cntrl:]]+/oauth/authorize\?[^\s[:cntrl:]]+`)
 
-// opened runs a program with the person at its browser: each page is opened that the program writes.
+// opened runs a program with the person at its browser, who opens each page that it names.
 func (g *gateway) opened(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -62,31 +62,29 @@ func TestConformance(t *testing.T) {
 }
 
 func TestClaudeCode(t *testing.T) {
-	g, claude := start(t), peer(t, "MCP_CLAUDE")
-	home := t.TempDir()
-	browser := filepath.Join(home, "browser")
-	if err := os.WriteFile(browser, []byte("#!/bin/sh\ncurl -sG "+g.person.URL+" -d open=1 --data-urlencode \"url=$1\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	program := func(command ...string) string {
-		t.Helper()
+	g, claude, home := start(t), peer(t, "MCP_CLAUDE"), t.TempDir()
+	program := func(command ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		cmd.Dir = home
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "BROWSER=" + browser, "DISABLE_AUTOUPDATER=1", "ANTHROPIC_BASE_URL=" + g.origin,
-			"ANTHROPIC_API_KEY=" + harness.Secret("full"), "ANTHROPIC_MODEL=claude/agent",
-			"ENABLE_TOOL_SEARCH=false", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
-		out, err := cmd.CombinedOutput()
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "BROWSER=true", "DISABLE_AUTOUPDATER=1", "ANTHROPIC_BASE_URL=" + g.origin,
+			"ANTHROPIC_API_KEY=" + harness.Secret("full"), "ANTHROPIC_MODEL=claude/agent", "ENABLE_TOOL_SEARCH=false",
+			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "USE_BUILTIN_RIPGREP=0"}
+		return cmd
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := program(append([]string{claude}, args...)...).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %v\n%s", command, err, out)
+			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 		return string(out)
 	}
-	run := func(args ...string) string { t.Helper(); return program(append([]string{claude}, args...)...) }
 	run("mcp", "add", "--transport", "http", "demo", g.origin+"/mcp/demo")
 	if said := run("mcp", "list"); !strings.Contains(said, "Needs authentication") {
 		t.Errorf("before: %s", said)
 	}
-	if said := program("script", "-qec", claude+" mcp login demo", "/dev/null"); !strings.Contains(said, "Authenticated") { // it wants a terminal
+	login := program("script", "-qec", claude+" mcp login demo", "/dev/null") // it wants a terminal
+	if said := g.opened(t, login); !strings.Contains(said, "Authenticated") {
 		t.Errorf("%s", said)
 	}
 	if said := run("mcp", "list"); !strings.Contains(said, "Connected") {
@@ -115,5 +113,16 @@ func TestCodex(t *testing.T) {
 	said, err := program("mcp", "list").CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "OAuth") {
 		t.Errorf("%v %s", err, said)
+	}
+}
+
+func TestInspector(t *testing.T) {
+	g, node := start(t), peer(t, "MCP_NODE")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(node, "node_modules/.bin/node"),
+		filepath.Join(node, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--cli", g.origin+"/mcp/demo",
+		"--transport", "http", "--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hello")
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "MCP_AUTO_OPEN_ENABLED=true")
+	if said := g.opened(t, cmd); !strings.Contains(said, "hello") {
+		t.Errorf("%s", said)
 	}
 }

@@ -143,7 +143,7 @@ func (s *Operators) ended(p authserver.Person, until time.Time) {
 	switch {
 	case !until.IsZero():
 		s.people.Ended(hash)
-	case s.state.Last(hash) != nil || s.people.IsKnown(hash):
+	case s.state.Last(hash, nil) != nil || s.people.IsKnown(hash):
 		return
 	default:
 		until = now

@@ -72,12 +72,17 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 	key := *credential.Key
 	key.Scopes &= rightsOf(in.Grant)
 	key.AllTenants, key.Expires = false, until
-	credential.Key, credential.Resource, credential.Issued = &key, in.Grant.Resource, true
-	return credential, limits, nil
+	credential.Key, credential.Issued = &key, true
+	if in.Grant.Resource == "" {
+		return credential, limits, nil
+	}
+	bound, holder := *limits, *limits.Holder
+	holder.Resource, bound.Holder = in.Grant.Resource, &holder
+	return credential, &bound, nil
 }
 
-// rightsOf are the rights that the tokens of a grant can have. Those for a server of tools have what
-// its tools need.
+// rightsOf are the rights that the tokens of a grant can have. Those for a server of tools have
+// what its tools need.
 func rightsOf(g authserver.Grant) keys.Scope {
 	if g.Resource != "" {
 		return keys.MCPCall | keys.WorkstationsAutomate
@@ -95,9 +100,9 @@ func rightsOf(g authserver.Grant) keys.Scope {
 // IsSecret reports whether a text is a token of the gateway, valid or not.
 func (*tokens) IsSecret(text string) bool { return authserver.IsToken(text) }
 
-// find returns what somebody may do who is signed in, by the hash, with all these rights.
+// find returns what somebody may do who is signed in, by the hash, and has all these rights.
 func (t *tokens) find(hash string, scope keys.Scope) (credential keys.Credential, limits *policy.KeyLimits, ok bool) {
-	in := t.state.LastOf(hash, func(g authserver.Grant) bool { return rightsOf(g)&scope == scope })
+	in := t.state.Last(hash, func(g authserver.Grant) bool { return rightsOf(g)&scope == scope })
 	if in == nil {
 		return credential, nil, false
 	}
