@@ -20,8 +20,8 @@ import (
 
 var signInPage = regexp.MustCompile(`http://\S+user_code=\S+`)
 
-// A person signs in once, in a terminal. Then Codex and Claude Code have the command give them a token, as the
-// manual says: it is refreshed as often as its short life wants.
+// A person signs in once, in a terminal. Then Codex and Claude Code have the command give them a
+// token, as the manual says: it is refreshed as often as its short life wants.
 func TestProgramsCallByTheLoginCommand(t *testing.T) {
 	claude, codex := path(t, "GATEHOUSE_CLAUDE"), path(t, "GATEHOUSE_CODEX")
 	h := people(t, "")

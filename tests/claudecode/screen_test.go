@@ -56,8 +56,8 @@ func (s *screen) open() {
 	s.tmux("new-session", "-d", "-s", "claude", "-x", "120", "-y", "40", "unshare", "--mount", filepath.Join(s.home, "run"))
 }
 
-// reopen opens another one, in which Claude Code asks nothing of somebody new. It has a home of its own: the one
-// before writes its settings until it has ended.
+// reopen opens another one, in which Claude Code asks nothing of somebody new. It has a home of its
+// own: the one before writes its settings until it has ended.
 func (s *screen) reopen() {
 	s.t.Helper()
 	before := s.home

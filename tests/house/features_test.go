@@ -69,7 +69,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 73_500
-	allLines  = 158_700
+	allLines  = 158_900
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
