@@ -1,9 +1,9 @@
 //go:build linux && claudecode
 
 // Package claudecode signs the real Claude Code in at a gateway, as a person does, and has it and
-// Codex call by caddy gatehouse login. It needs the programs, whose paths are in GATEHOUSE_CLAUDE and
-// GATEHOUSE_CODEX, tmux, and the right to make a mount namespace: make clients runs it, with the
-// build tag claudecode.
+// Codex call by caddy gatehouse login. It needs the programs, whose paths are in GATEHOUSE_CLAUDE
+// and GATEHOUSE_CODEX, tmux, and the right to make a mount namespace: make clients runs it, with
+// the build tag claudecode.
 package claudecode
 
 import (
