@@ -7,6 +7,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/handlers"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
@@ -41,7 +42,7 @@ func serveUsage(x *handlers.Request) error {
 		return report.LedgerFailure(ctx, err)
 	}
 	x.Writer.Header().Set("Cache-Control", "no-store")
-	return x.Succeed(programs.Usage(balances))
+	return x.Succeed(authserver.Usage(balances))
 }
 
 // serveTelemetry takes what Claude Code sends of itself (OTLP over HTTP): a collector gets it, or

@@ -51,7 +51,7 @@ func init() {
 		handlers.Route{Path: upstream.CallbackPath, API: api.OpenAI{}, Operation: callbackEndpoint},
 		handlers.Route{Path: authserver.StylePath, API: api.OpenAI{}, Operation: styleEndpoint},
 		handlers.Route{Path: "/managed/settings", API: api.Anthropic{}, Operation: managedEndpoint},
-		handlers.Route{Path: programs.UsagePath, API: api.Anthropic{}, Operation: usageEndpoint},
+		handlers.Route{Path: authserver.UsagePath, API: api.Anthropic{}, Operation: usageEndpoint},
 		handlers.Route{Path: "/v1/metrics", API: api.Anthropic{}, Operation: telemetryEndpoint},
 		handlers.Route{Path: "/v1/logs", API: api.Anthropic{}, Operation: telemetryEndpoint},
 		handlers.Route{Path: "/v1/traces", API: api.Anthropic{}, Operation: telemetryEndpoint},

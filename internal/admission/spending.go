@@ -35,8 +35,8 @@ func SpendingOf(d *Deps, q *request.Request, key *policy.KeyLimits) Spending {
 // Show makes the caller see the budget: Shown, and refusals that say to a person what to do.
 func (s *Spending) Show() { s.show = true }
 
-// Shown is the caller's own budget of which the most is spent, when the call has reserved what it may use.
-// Nil: the caller has none, or does not see it.
+// Shown is the caller's own budget of which the most is spent, when the call has reserved what it
+// may use. Nil: the caller has none, or does not see it.
 func (s *Spending) Shown() *apierror.Budget { return s.shown }
 
 const (

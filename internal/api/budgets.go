@@ -11,19 +11,19 @@ import (
 // The headers by which Claude Code shows its person a budget (gateway protocol 1, "Usage-limit
 // headers"), all with the prefix anthropic-ratelimit-unified-:
 //
-//	answer                                            the budget refuses: 429
-//	  status                       allowed              status                       rejected
-//	  overage-status               allowed
-//	  representative-claim         overage
-//	  overage-utilization          0.82                 overage-utilization          1
-//	  overage-surpassed-threshold  0.75                 overage-surpassed-threshold  1
-//	  reset, overage-reset         Unix seconds         reset, overage-reset         Unix seconds
-//	                                                    overage-period               monthly
-//	                                                    overage-disabled-reason      org_spend_cap_reached
-//	                                                    overage-scope                group_pool: it is shared
+//	                             answer        the budget refuses: 429
+//	status                       allowed       rejected
+//	overage-status               allowed
+//	representative-claim         overage
+//	overage-utilization          0.82          1
+//	overage-surpassed-threshold  0.75          1
+//	reset, overage-reset         Unix seconds  Unix seconds
+//	overage-period                             daily, weekly, monthly
+//	overage-disabled-reason                    org_spend_cap_reached
+//	overage-scope                              group_pool, if it is shared
 //
-// An answer has a threshold, of 0.75 and 0.95, and the status allowed_warning, when more than it is spent.
-// A refusal must not have a claim, and no other 429 may have any of them: the client would
+// An answer has a threshold, of 0.75 and 0.95, and the status allowed_warning, when more than it is
+// spent. A refusal must not have a claim, and no other 429 may have any of them: the client would
 // show a sentence of its own in place of the message.
 const budgetPrefix = "Anthropic-Ratelimit-Unified-"
 

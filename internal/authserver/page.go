@@ -23,8 +23,9 @@ var files embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(files, "page.html"))
 
-// pagePolicy is what a page may load and do: nothing but its style and its own form.
-const pagePolicy = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// pagePolicy is what a page may load and do: nothing but its style, its empty icon, without which
+// browsers ask for one, and its own form.
+const pagePolicy = "default-src 'none'; img-src data:; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Pages are what people see of a server in the browser.
 type Pages struct {

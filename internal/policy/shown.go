@@ -16,8 +16,8 @@ func (k *KeyLimits) Own(name string) []limits.Subject {
 	return nil
 }
 
-// Fullest returns which balance has the most spent of its budget, -1 for none. What is reserved comes
-// and goes, and does not count.
+// Fullest returns which balance has the most spent of its budget, -1 for none. What is reserved
+// comes and goes, and does not count.
 func Fullest(balances []limits.Balance) int {
 	fullest := -1
 	for i, b := range balances {
@@ -49,8 +49,8 @@ func shownBudget(b limits.Balance) *apierror.Budget {
 	return &apierror.Budget{Used: UsedPart(b), Period: PeriodName(b.Budget.Period), ResetsAt: b.ResetsAt}
 }
 
-// ToPerson makes the refusal by a budget one that the client of a caller shows its person: a sentence
-// that says when there is more, and whom to ask.
+// ToPerson makes the refusal by a budget one that the client of a caller shows its person: a
+// sentence that says when there is more, and whom to ask.
 func ToPerson(e *apierror.Error, r *limits.Refusal, name string) {
 	e.Budget, e.RetryAfter = shownBudget(r.Balance), r.RetryAfter
 	e.Budget.Shared = r.Subject != KeySubject(name)

@@ -22,7 +22,7 @@ func (b *tab) accessible(where string) {
 	if err != nil {
 		b.t.Fatalf("axe-core is missing (.ci/suites browser installs it): %v", err)
 	}
-	evaluate[bool](b, source+"; true")
+	evaluate[bool](b, "(() => {"+source+"\nreturn true})()")
 	found := evaluate[struct {
 		Violations []struct {
 			ID, Help string

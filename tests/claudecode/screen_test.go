@@ -22,16 +22,16 @@ import (
 
 // screen is a terminal with Claude Code in it.
 type screen struct {
-	t               *testing.T
-	program, origin string
-	socket          string // of tmux
-	home            string
+	t      *testing.T
+	origin string
+	socket string // of tmux
+	home   string
 }
 
 // start starts Claude Code with the gateway as the only place to sign in.
 func start(t *testing.T, program, origin string) *screen {
 	t.Helper()
-	s := &screen{t: t, program: program, origin: origin, socket: fmt.Sprint("gatehouse-", os.Getpid()), home: t.TempDir()}
+	s := &screen{t: t, origin: origin, socket: fmt.Sprint("gatehouse-", os.Getpid()), home: t.TempDir()}
 	etc, work := filepath.Join(s.home, "etc"), filepath.Join(s.home, "work")
 	must(t, exec.Command("cp", "-a", "/etc", etc).Run())
 	must(t, os.MkdirAll(filepath.Join(etc, "claude-code"), 0o755))
@@ -43,8 +43,8 @@ func start(t *testing.T, program, origin string) *screen {
 	must(t, os.WriteFile(browser, []byte("#!/bin/sh\necho \"$1\" >> "+browser+".urls\n"), 0o755))
 	script := filepath.Join(s.home, "run")
 	must(t, os.WriteFile(script, fmt.Appendf(nil, `#!/bin/sh
-mount --bind %s /etc && cd %s && exec env -i PATH="$PATH" TERM=xterm-256color HOME=%s BROWSER=%s DISABLE_AUTOUPDATER=1 ANTHROPIC_MODEL=claude/agent ANTHROPIC_DEFAULT_HAIKU_MODEL=claude/agent USE_BUILTIN_RIPGREP=0 %s "$@"
-`, etc, work, s.home, browser, program), 0o755))
+mount --bind %s /etc && cd %s && exec env -i PATH="$PATH" TERM=xterm-256color HOME="$(dirname "$0")" BROWSER=%s DISABLE_AUTOUPDATER=1 ANTHROPIC_MODEL=claude/agent ANTHROPIC_DEFAULT_HAIKU_MODEL=claude/agent USE_BUILTIN_RIPGREP=0 %s "$@"
+`, etc, work, browser, program), 0o755))
 	t.Cleanup(func() { _ = exec.Command("tmux", "-L", s.socket, "kill-server").Run() })
 	s.open()
 	return s
@@ -56,20 +56,25 @@ func (s *screen) open() {
 	s.tmux("new-session", "-d", "-s", "claude", "-x", "120", "-y", "40", "unshare", "--mount", filepath.Join(s.home, "run"))
 }
 
-// reopen opens another one, in which Claude Code asks nothing of somebody new.
+// reopen opens another one, in which Claude Code asks nothing of somebody new. It has a home of its
+// own: the one before writes its settings until it has ended.
 func (s *screen) reopen() {
 	s.t.Helper()
-	file := filepath.Join(s.home, ".claude.json")
+	before := s.home
+	s.home, s.socket = s.t.TempDir(), s.socket+"-again"
+	must(s.t, os.Mkdir(filepath.Join(s.home, ".claude"), 0o700))
+	for _, name := range []string{"run", ".claude/.credentials.json", ".claude.json"} {
+		must(s.t, exec.Command("cp", "-p", filepath.Join(before, name), filepath.Join(s.home, name)).Run())
+	}
+	file, kept := filepath.Join(s.home, ".claude.json"), map[string]any{}
 	text, err := os.ReadFile(file)
 	must(s.t, err)
-	kept := map[string]any{}
 	must(s.t, json.Unmarshal(text, &kept))
 	kept["hasCompletedOnboarding"] = true
-	kept["projects"] = map[string]any{filepath.Join(s.home, "work"): map[string]any{"hasTrustDialogAccepted": true}}
+	kept["projects"] = map[string]any{filepath.Join(before, "work"): map[string]any{"hasTrustDialogAccepted": true}}
 	text, err = json.Marshal(kept)
 	must(s.t, err)
 	must(s.t, os.WriteFile(file, text, 0o600))
-	s.socket += "-again" // the one before may still be on its way out
 	s.open()
 }
 
@@ -129,7 +134,11 @@ func (s *screen) connect() {
 	s.press("Enter")
 	s.choose("Yes, trust this gateway")
 	s.wait("Waiting for sign-in")
-	s.approve()
+	var opened []byte
+	if !harness.Eventually(func() bool { opened, _ = os.ReadFile(filepath.Join(s.home, "browser.urls")); return len(opened) > 0 }) {
+		s.t.Fatal("no browser was opened")
+	}
+	s.approve(strings.TrimSpace(string(opened)))
 	s.choose("Yes, continue")
 	if !harness.Eventually(func() bool { return s.credentials().access != "" }) {
 		s.t.Fatalf("no tokens are kept:\n%s", s.shows())
@@ -139,14 +148,10 @@ func (s *screen) connect() {
 
 var goOn = regexp.MustCompile(`content="0;url=([^"]+)"`)
 
-// approve opens the page that Claude Code has opened, and does what the person does there.
-func (s *screen) approve() {
+// approve opens a page, and does what the person does there.
+func (s *screen) approve(address string) {
 	s.t.Helper()
-	var opened []byte
-	if !harness.Eventually(func() bool { opened, _ = os.ReadFile(filepath.Join(s.home, "browser.urls")); return len(opened) > 0 }) {
-		s.t.Fatal("no browser was opened")
-	}
-	link, err := url.Parse(strings.TrimSpace(string(opened)))
+	link, err := url.Parse(address)
 	must(s.t, err)
 	jar, err := cookiejar.New(nil)
 	must(s.t, err)

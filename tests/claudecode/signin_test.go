@@ -1,8 +1,9 @@
 //go:build linux && claudecode
 
-// Package claudecode signs the real Claude Code in at a gateway, as a person does. It needs the
-// program, whose path is in GATEHOUSE_CLAUDE, tmux, and the right to make a mount namespace: make
-// clients runs it, with the build tag claudecode.
+// Package claudecode signs the real Claude Code in at a gateway, as a person does, and has it and
+// Codex call by caddy gatehouse login. It needs the programs, whose paths are in GATEHOUSE_CLAUDE
+// and GATEHOUSE_CODEX, tmux, and the right to make a mount namespace: make clients runs it, with
+// the build tag claudecode.
 package claudecode
 
 import (
@@ -44,13 +45,9 @@ const options = `
 		token_life 20s
 	}`
 
-// connected starts a gateway whose role has these limits too, and signs Claude Code in there.
-func connected(t *testing.T, limits string) (*harness.Gateway, *screen) {
+// people starts a gateway at which somebody can sign in, by a role that has these limits too.
+func people(t *testing.T, limits string) *harness.Gateway {
 	t.Helper()
-	program := os.Getenv("GATEHOUSE_CLAUDE")
-	if program == "" {
-		t.Fatal("GATEHOUSE_CLAUDE is not set: the path of the program")
-	}
 	t.Setenv("SIGN_IN_CLIENT", identitytest.ClientSecret)
 	t.Setenv("SIGN_IN_SECRET", strings.Repeat("s", 32))
 	issuer := identitytest.Start(t)
@@ -61,13 +58,30 @@ func connected(t *testing.T, limits string) (*harness.Gateway, *screen) {
 	if err := h.Reload(harness.Setup{Options: replaced}); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, program, h.Ports.Origin())
-	s.connect()
-	return h, s
+	return h
+}
+
+// path is that of a program, in a variable.
+func path(t *testing.T, variable string) string {
+	t.Helper()
+	program := os.Getenv(variable)
+	if program == "" {
+		t.Fatalf("%s is not set: the path of the program", variable)
+	}
+	return program
 }
 
 // prices are 0.001 USD for each token.
 const prices = `{"models":[{"id":"claude/agent","price":{"prompt":"1000","completion":"1000"}},{"id":"claude/usage-all","price":{"prompt":"1000","completion":"1000"}}]}`
+
+// connected starts a gateway, and signs Claude Code in there.
+func connected(t *testing.T, limits string) (*harness.Gateway, *screen) {
+	t.Helper()
+	program, h := path(t, "GATEHOUSE_CLAUDE"), people(t, limits)
+	s := start(t, program, h.Ports.Origin())
+	s.connect()
+	return h, s
+}
 
 func TestClaudeCodeSignsIn(t *testing.T) {
 	h, s := connected(t, "")

@@ -5,6 +5,8 @@ package house
 var arrows = []arrow{
 	{"handlers/authserver", "internal/features/authserver/upstream", "where browsers come back to"},
 	{"internal/authserver", "internal/signin", "what encrypts tokens of identity providers"},
+	{"internal/authserver", "internal/limits", "balances that people see"},
+	{"internal/authserver", "internal/policy", "which of them headers show"},
 	{"internal/authserver", "internal/store", "the table of one gateway"},
 	{"internal/features/authserver", "internal/features/authserver/upstream", "where people sign in"},
 	{"internal/features/authserver/upstream", "internal/authserver", "whom it asks for"},
@@ -26,7 +28,6 @@ var arrows = []arrow{
 	{"internal/features/authserver", "internal/features/identity", "what people may do by their roles"},
 	{"internal/features/authserver", "internal/gateway", "a feature of it"},
 	{"internal/features/authserver", "internal/keys", "what a token may do"},
-	{"internal/features/authserver", "internal/limits", "balances that people see"},
 	{"internal/features/authserver", "internal/policy", "the limits of a call"},
 	{"internal/features/authserver", "internal/store", "its table"},
 	{"internal/features/cluster", "internal/authserver/postgres", "sign-ins that gateways share"},

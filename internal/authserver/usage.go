@@ -10,12 +10,14 @@ import (
 
 // UsagePath is where Claude Code asks for the dollars beside the headers of an answer:
 //
-//	{"extra_usage": {"is_enabled": true, "monthly_limit": 50000, "used_credits": 27140, "utilization": 54, "currency": "USD"},
-//	 "limits": [{"kind": "spend", "group": "monthly", "percent": 54, "resets_at": "2026-10-01T00:00:00.000Z",
-//	             "severity": "normal", "is_active": true}]}
+//	{"extra_usage": {"is_enabled": true, "monthly_limit": 50000, "used_credits": 27140,
+//	                 "utilization": 54, "currency": "USD"},
+//	 "limits": [{"kind": "spend", "group": "monthly", "percent": 54,
+//	             "resets_at": "2026-10-01T00:00:00.000Z", "severity": "normal",
+//	             "is_active": true}]}
 //
-// Amounts are cents, whatever the period is (Claude Code gateway protocol 1). Extra_usage is of the active
-// budget: the one that the headers show. It is left out if that is none of money.
+// Amounts are cents, whatever the period is (Claude Code gateway protocol 1). Extra_usage is of
+// the active budget: the one that the headers show. It is left out if that is none of money.
 const UsagePath = "/api/oauth/usage"
 
 type usage struct {
