@@ -197,7 +197,8 @@ func (v *voice) rows(n int) (all []row) {
 	for i := len(rows) - 1; i >= 0; i-- {
 		r := rows[i]
 		all = append(all, row{
-			r.Route, r.Status, r.Code, r.CostNano, r.PromptTokens, r.CompletionTokens, r.Units[units.AudioInput], r.Units[units.AudioOutput], r.UsageSource, r.Connection,
+			r.Route, r.Status, r.Code, r.CostNano, r.PromptTokens, r.CompletionTokens,
+			r.Units[units.AudioInput], r.Units[units.AudioOutput], r.UsageSource, r.Connection,
 		})
 	}
 	if len(rows) != n {
@@ -214,6 +215,26 @@ type row struct {
 	Prompt, Completion int64
 	SoundIn, SoundOut  int64
 	Source, Connection string
+}
+
+// member returns the value at a path in an event.
+func member(event any, path ...string) any {
+	for _, name := range path {
+		object, _ := event.(map[string]any)
+		event = object[name]
+	}
+	return event
+}
+
+// sent returns the first event that the provider got with a text.
+func (v *voice) sent(with string) (event map[string]any) {
+	v.t.Helper()
+	got := v.Got(with)
+	if len(got) != 1 {
+		v.t.Fatalf("%q: %v", with, got)
+	}
+	handlerstest.Must(v.t, json.Unmarshal([]byte(got[0]), &event))
+	return event
 }
 
 // limited is a key with limits, in the words of the configuration.

@@ -11,8 +11,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
-// anAnswer is what an answer of the provider costs: of 100 tokens of the prompt 30 were cached, 20 of
-// them sound; 40 were sound and 30 text that was not.
+// anAnswer is what an answer of the provider costs: of 100 tokens of the prompt 30 were cached, 20
+// of them sound; 40 were sound and 30 text that was not.
 const anAnswer = 30*4000 + 40*32000 + 30*400 + 20*16000 + 30*64000
 
 func TestAnAnswerIsACallWithARowAndACharge(t *testing.T) {
@@ -32,8 +32,11 @@ func TestAnAnswerIsACallWithARowAndACharge(t *testing.T) {
 	if answer.Route != routeAnswer {
 		answer = rows[1]
 	}
-	if answer.Cost != anAnswer || answer.Prompt != 100 || answer.Completion != 50 || answer.SoundIn != 60 || answer.SoundOut != 30 || answer.Status != 200 || answer.Source != "provider" {
+	if answer.Cost != anAnswer || answer.Status != 200 || answer.Source != "provider" {
 		t.Errorf("%+v, want %d", answer, anAnswer)
+	}
+	if answer.Prompt != 100 || answer.Completion != 50 || answer.SoundIn != 60 || answer.SoundOut != 30 {
+		t.Errorf("%+v", answer)
 	}
 	if rows[0].Connection == "" || rows[0].Connection != rows[1].Connection {
 		t.Errorf("%+v", rows)
@@ -73,19 +76,19 @@ func TestRatesCountAnswersAndConcurrencySessions(t *testing.T) {
 	t.Error("the slot was not given back")
 }
 
-// The provider answers by itself when it detects the end of a turn, and what was said is transcribed
-// by another model.
+// The provider answers by itself when it detects the end of a turn, and what was said is
+// transcribed by another model.
 func TestAnswersThatTheProviderBeginsAreCharged(t *testing.T) {
 	v := startVoice(t, handlerstest.Setup{Limits: limited(t, "10usd/day", "", 0)})
 	c := v.talk()
 	c.say(`{"type":"session.update","session":{"type":"realtime","model":"acme/m","instructions":"be kind",
 		"audio":{"input":{"turn_detection":{"type":"server_vad"},"transcription":{"model":"n"}}}}}`)
 	updated, _ := c.until("session.updated")
-	if text, _ := json.Marshal(updated); !strings.Contains(string(text), `"model":"acme/m"`) || !strings.Contains(string(text), `"transcription":{"model":"n"}`) {
-		t.Errorf("%s", text)
+	if at := member(updated, "session", "audio", "input", "transcription", "model"); at != "n" || member(updated, "session", "model") != "acme/m" {
+		t.Errorf("%v", updated)
 	}
-	if got := v.Got("be kind"); len(got) != 1 || !strings.Contains(got[0], `"model":"m"`) {
-		t.Errorf("%v", got)
+	if at := member(v.sent("be kind"), "session", "model"); at != "m" {
+		t.Errorf("the provider was told the model %v", at)
 	}
 	c.say(`{"type":"input_audio_buffer.append","audio":"` + strings.Repeat("AAAA", 100) + `"}`)
 	c.say(`{"type":"input_audio_buffer.commit"}`)
@@ -107,7 +110,8 @@ func TestAnswersThatTheProviderBeginsAreCharged(t *testing.T) {
 func TestATranscriptThatTheKeyMayNotHaveIsLeftOut(t *testing.T) {
 	v := startVoice(t, handlerstest.Setup{})
 	c := v.talk()
-	c.say(`{"type":"session.update","event_id":"mine","session":{"type":"realtime","instructions":"be kind","audio":{"input":{"transcription":{"model":"gpt-4o-mini-transcribe"}}}}}`)
+	c.say(`{"type":"session.update","event_id":"mine","session":{"type":"realtime","instructions":"be kind",
+		"audio":{"input":{"transcription":{"model":"gpt-4o-mini-transcribe"}}}}}`)
 	if e := c.fault(); e.EventID != "mine" || !strings.Contains(e.Message, "not transcribed") {
 		t.Errorf("%+v", e)
 	}
