@@ -1,7 +1,6 @@
 package realtime
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"

@@ -13,7 +13,8 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// Live is a call over a socket that others hold: a session with a model, or one answer in it. Their steps are those of [call.run], taken at different times:
+// Live is a call over a socket that others hold: a session with a model, or one answer in it.
+// Their steps are those of [call.run], taken at different times:
 //
 //	session  Connect: slots of concurrency ... dispatch, to the first provider that opens a socket
 //	part     Part: parse ... guardrails: what a client says in the session

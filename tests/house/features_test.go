@@ -33,7 +33,7 @@ var features = []feature{
 		folders: []string{"internal/source"}},
 	{name: "browser desktop", what: "a desktop in a page, and a native viewer over HTTPS", lines: 1_300, entry: "handlers/vncsocket",
 		folders: []string{"handlers/vncsocket", "internal/vncsocket", "internal/wsconn"}},
-	{name: "sockets", what: "the Responses API and the Realtime API over WebSockets", lines: 3_000, entry: "caddymodule/sockets",
+	{name: "sockets", what: "the Responses API and the Realtime API over WebSockets", lines: 3_300, entry: "caddymodule/sockets",
 		folders: []string{"caddymodule/sockets", "handlers/realtime", "handlers/sockets", "internal/features/sockets", "internal/realtime",
 			"internal/responsesocket", "internal/socket"},
 		uses: []string{"browser desktop"}},

@@ -222,7 +222,8 @@ func (s *session) answer() {
 	case "tool":
 		const arguments = `{"city":"Paris"}`
 		call := map[string]any{
-			"id": item, "object": "realtime.item", "type": "function_call", "status": "completed", "name": "weather", "call_id": "call_1", "arguments": arguments,
+			"id": item, "object": "realtime.item", "type": "function_call", "status": "completed", "name": "weather", "call_id": "call_1",
+			"arguments": arguments,
 		}
 		piece := []any{"response_id", id, "item_id", item, "output_index", 0, "call_id", "call_1"}
 		s.send("response.output_item.added", "response_id", id, "output_index", 0, "item", call)
