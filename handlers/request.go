@@ -125,8 +125,8 @@ func CallerOf(x *Request) (request.Caller, error) {
 // Unauthenticated answers such a request without a valid key.
 func Unauthenticated(x *Request, route string, err error) { x.unauthenticated(route, err) }
 
-// Begin begins a request that is a part of a connection: r is none of HTTP. It must be finished. The
-// error is a refusal.
+// Begin begins a request that is a part of a connection: r is none of HTTP. It must be finished.
+// The error is a refusal.
 func Begin(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Route, r *http.Request) (*request.Request, error) {
 	x := newRequest(g, nowhere{http.Header{}}, r, a)
 	if t.Err != nil { // 401

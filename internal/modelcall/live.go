@@ -13,12 +13,12 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 )
 
-// Live is a call that goes over a socket which others hold: a session with a model, or one answer in
-// it. Their steps are those of [call.run], taken at different times:
+// Live is a call over a socket that others hold: a session with a model, or one answer in it.
+// Their steps are those of [call.run], taken at different times:
 //
 //	session  Connect: slots of concurrency ... dispatch, to the first provider that opens a socket
 //	part     Part: parse ... guardrails: what a client says in the session
-//	answer   Hold: ... reserve, before the answer may begin; Begin: rates of requests; End: its usage
+//	answer   Hold: ... reserve, before it may begin; Begin: rates of requests; End: its usage
 //
 // The provider begins answers by itself when it hears somebody speak. So what the next one may use
 // is reserved ahead of it. It is used by one goroutine at a time.
@@ -135,7 +135,7 @@ func (l *Live) Output() int64 {
 func (l *Live) Guarded() bool { return l.call.guard.Set != nil }
 
 // Judged returns what the caller gets for an event after guardrails, and the refusal of one that is
-// denied: then the answer must end. An event of a session, and not of an answer, is judged by itself.
+// denied: then the answer must end. An event of a session, not of an answer, is judged by itself.
 // The error is about an event that makes no sense.
 func (l *Live) Judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
 	g := &l.call.guard
@@ -183,8 +183,8 @@ func (l *Live) Piece(text int) {
 	l.call.req.Outcome.FirstEvent(l.call.deps.Now)
 }
 
-// End notes how an answer that has begun has ended. Without usage, it is charged as one that was cut
-// off, unless the provider refused to make it.
+// End notes how an answer that has begun has ended. Without usage it is charged as one that was
+// cut off, unless the provider refused to make it.
 func (l *Live) End(s openai.Summary, refused bool) {
 	l.call.attempt.upstream.meter.unbilled = refused
 	l.call.attempt.summarize(s)
@@ -212,7 +212,7 @@ func connect(client context.Context, c *call, s *wire.Sending) delivery {
 	case err == nil:
 		c.attempt.succeed()
 		return delivery{}
-	case resp == nil || resp.StatusCode == http.StatusSwitchingProtocols: // of something else than a WebSocket
+	case resp == nil || resp.StatusCode == http.StatusSwitchingProtocols: // to something else
 		return failed(u.failure(err))
 	}
 	failure := providerError(resp, u.deps.Now(), c.attempt.shown(), c.attempt.provider())

@@ -134,8 +134,8 @@ func (c *answers) deny(a *answer, refusal *apierror.Error) {
 	a.failure, a.silent = refusal, true
 }
 
-// done charges an answer that has ended and holds the next one. It returns why the session ends, nil
-// if it goes on.
+// done charges an answer that has ended and holds the next one. It returns why the session ends,
+// nil if it goes on.
 func (c *answers) done(id string, sum openai.Summary, failure *apierror.Error) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +182,7 @@ func (c *answers) rejected(eventID string, failure *apierror.Error) {
 	}
 }
 
-// transcribe holds a transcript by the model that a session names for what is said, which null ends.
+// transcribe holds a transcript by the model that a session names for what is said, or ends that.
 // The name is the provider's. The error is a refusal.
 func (c *answers) transcribe(asked string, ends bool) (name string, err error) {
 	name = strings.TrimPrefix(asked, c.s.provider+"/")
@@ -213,8 +213,8 @@ func (c *answers) heardBy() [2]string {
 	return c.hears
 }
 
-// transcribed charges a transcript and holds the next one. It returns why the session ends, nil if it
-// goes on.
+// transcribed charges a transcript and holds the next one. It returns why the session ends, nil if
+// it goes on.
 func (c *answers) transcribed(sum openai.Summary, failure *apierror.Error) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -151,8 +151,8 @@ func (c *client) part(object []byte, name string) ([]byte, error) {
 var pathHeard = []string{"audio", "input", "transcription"}
 
 // transcripts has what is said transcribed by the model that a session names for it. Agents' SDKs
-// name one by themselves, in the event with their instructions: one that the key may not use is left
-// out, with a warning.
+// name one by themselves, in the event with their instructions: one that the key may not use is
+// left out, with a warning.
 func (c *client) transcripts(session []byte) (edited []byte, warning error) {
 	heard := get(session, pathHeard...)
 	asked := text(heard, "model")

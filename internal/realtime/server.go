@@ -53,8 +53,8 @@ func (v server) pass(event []byte) error {
 	return err
 }
 
-// judged returns what the client gets for an event after guardrails, and why one has refused it. The
-// error ends the session.
+// judged returns what the client gets for an event after guardrails, and why one has refused it.
+// The error ends the session.
 func (v server) judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
 	as, live, id := &v.s.answers, v.s.o.Live, ""
 	var a *answer
@@ -96,8 +96,8 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 	return frames, refusal, v.s.o.Upstream.Send(cancelOf(id))
 }
 
-// soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16 bits
-// at 24 kHz): 50 ms.
+// soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16
+// bits at 24 kHz): 50 ms.
 const soundOfToken = 3200
 
 // note counts a piece of an answer.

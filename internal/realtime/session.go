@@ -71,7 +71,9 @@ func (s *Session) serve() {
 			err = server{s}.pass(event)
 		}
 	}
-	s.answers.provided()
+	if s.answers.provided(); s.answers.hasLeft() {
+		return
+	}
 	var closing *socket.End
 	var closed websocket.CloseError
 	switch {

@@ -46,7 +46,7 @@ type Upstream struct {
 // message must be taken within write; the memory of large events is of answers.
 func Connect(ctx context.Context, handshake http.RoundTripper, write time.Duration, answers Memory) (*Upstream, *http.Response, error) {
 	client := &http.Client{Transport: handshake, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	ws, resp, err := websocket.Dial(ctx, "ws://provider", &websocket.DialOptions{HTTPClient: client})
+	ws, resp, err := websocket.Dial(ctx, anyURL, &websocket.DialOptions{HTTPClient: client})
 	if err != nil {
 		return nil, resp, err
 	}
@@ -55,6 +55,9 @@ func Connect(ctx context.Context, handshake http.RoundTripper, write time.Durati
 	u.timer = time.AfterFunc(wsconn.PingAfter, u.ping)
 	return u, nil, nil
 }
+
+// anyURL is none that is asked: the handshake has the provider's own.
+const anyURL = "ws://provider"
 
 // ping asks a provider whether it is there, as the way to it may break without a word.
 func (u *Upstream) ping() {

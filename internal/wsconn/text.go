@@ -30,9 +30,9 @@ type Text struct {
 	sending sync.Mutex // held by Send
 }
 
-// AcceptText is Accept for text messages, with one of the subprotocols or without. A message of more than limit bytes
-// must be refused by who reads it; one that is longer by far ends the connection. A Send may take
-// as long as write.
+// AcceptText is Accept for text messages, with one of the subprotocols or without. A message of
+// more than limit bytes must be refused by who reads it; one that is longer by far ends the
+// connection. A Send may take as long as write.
 func AcceptText(w http.ResponseWriter, r *http.Request, limit int64, write time.Duration, subprotocols ...string) (*Text, error) {
 	conn, err := accept(w, r, subprotocols, limit+1)
 	if err != nil {

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"time"
 
@@ -64,17 +63,11 @@ type Operation struct {
 	// Heartbeat is what keeps the stream of a caller alive. Nil: a comment.
 	Heartbeat func(h http.Header) Heartbeat
 
-	// Dial opens the socket of a session. Nil: a request is sent over HTTP.
-	Dial Dial
-
+	Dial Dial // opens the socket of a session; nil: a request is sent over HTTP
 	// Routes are how a request can reach a provider, the best first. A provider gets the first whose
 	// API it has.
 	Routes []Route
 }
-
-// Dial opens a WebSocket by a handshake, see [provider.Endpoint.Handshake]. The answer of a provider
-// that refuses it comes with the error; its body is short.
-type Dial func(ctx context.Context, handshake http.RoundTripper) (*http.Response, error)
 
 // Path is what the path of a request says where the body does not. The zero value is nothing.
 type Path struct {

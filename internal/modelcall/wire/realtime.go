@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -9,6 +10,10 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
+
+// Dial opens a WebSocket by a handshake, see [provider.Endpoint.Handshake]. The answer of who
+// refuses it comes with the error; its body is short.
+type Dial func(ctx context.Context, handshake http.RoundTripper) (*http.Response, error)
 
 var realtimeWire = &Wire{Name: provider.Realtime, Guardrail: judge.Responses, Optional: true}
 

@@ -9,8 +9,8 @@
 //	"tool"       the answer is a call of a tool
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
 //
-// A sound of more than a buffer that is committed is transcribed if the session says so, and answered
-// if the session detects turns.
+// A sound that is committed is transcribed if the session says so, and answered if the session
+// detects turns.
 package realtimetest
 
 import (
@@ -27,7 +27,8 @@ import (
 
 // Usage is what an answer uses.
 const Usage = `{"total_tokens":150,"input_tokens":100,"output_tokens":50,` +
-	`"input_token_details":{"text_tokens":40,"audio_tokens":60,"image_tokens":0,"cached_tokens":30,"cached_tokens_details":{"text_tokens":10,"audio_tokens":20,"image_tokens":0}},` +
+	`"input_token_details":{"text_tokens":40,"audio_tokens":60,"image_tokens":0,"cached_tokens":30,` +
+	`"cached_tokens_details":{"text_tokens":10,"audio_tokens":20,"image_tokens":0}},` +
 	`"output_token_details":{"text_tokens":20,"audio_tokens":30}}`
 
 // Heard is what a transcript uses.
@@ -209,7 +210,8 @@ func (s *session) answer() {
 		s.waiting = id
 		return
 	case "fail":
-		s.done(id, "failed", map[string]any{"type": "failed", "error": map[string]any{"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your current quota, org-secret."}}, nil, nil)
+		quota := map[string]any{"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your current quota, org-secret."}
+		s.done(id, "failed", map[string]any{"type": "failed", "error": quota}, nil, nil)
 		return
 	case "drop":
 		_ = s.ws.CloseNow()
@@ -218,10 +220,15 @@ func (s *session) answer() {
 		_ = s.ws.Close(4001, "the session is over")
 		return
 	case "tool":
-		call := map[string]any{"id": item, "object": "realtime.item", "type": "function_call", "status": "completed", "name": "weather", "call_id": "call_1", "arguments": `{"city":"Paris"}`}
+		const arguments = `{"city":"Paris"}`
+		call := map[string]any{
+			"id": item, "object": "realtime.item", "type": "function_call", "status": "completed", "name": "weather", "call_id": "call_1",
+			"arguments": arguments,
+		}
+		piece := []any{"response_id", id, "item_id", item, "output_index", 0, "call_id", "call_1"}
 		s.send("response.output_item.added", "response_id", id, "output_index", 0, "item", call)
-		s.send("response.function_call_arguments.delta", "response_id", id, "item_id", item, "output_index", 0, "call_id", "call_1", "delta", `{"city":"Paris"}`)
-		s.send("response.function_call_arguments.done", "response_id", id, "item_id", item, "output_index", 0, "call_id", "call_1", "name", "weather", "arguments", `{"city":"Paris"}`)
+		s.send("response.function_call_arguments.delta", append(piece, "delta", arguments)...)
+		s.send("response.function_call_arguments.done", append(piece, "name", "weather", "arguments", arguments)...)
 		s.send("response.output_item.done", "response_id", id, "output_index", 0, "item", call)
 		s.done(id, "completed", nil, []any{call}, json.RawMessage(Usage))
 		return
