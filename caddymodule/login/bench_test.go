@@ -62,6 +62,10 @@ func (*idp) Begin(http.ResponseWriter, *http.Request, string, string) (string, e
 	return "", errors.New("no browser comes here")
 }
 
+func (*idp) Still(authserver.Person) bool { return true }
+
+func (*idp) MaxLife(string) time.Duration { return 0 }
+
 func (p *idp) Again(context.Context, authserver.Person, string) (authserver.Person, string, error) {
 	return ann, "upstream", p.refused
 }

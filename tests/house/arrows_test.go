@@ -332,7 +332,6 @@ var arrows = []arrow{
 	{"internal/features/runtimekeys", "internal/limits", "what a key has spent"},
 	{"internal/features/runtimekeys", "internal/openrouter", "the shapes of the API"},
 	{"internal/features/runtimekeys", "internal/policy", "the limits of a key"},
-	{"internal/features/runtimekeys", "internal/request", "who makes a key"},
 	{"internal/features/runtimekeys", "internal/runtimekeys", "the keys"},
 	{"internal/features/runtimekeys", "internal/store", "their tables"},
 	{"internal/models", "internal/activity", "targets that were left out of a call"},
