@@ -218,8 +218,8 @@ func TestAttacksOnCodes(t *testing.T) {
 				}
 			}
 		},
-		"a client that the operator wants at no other host": func(t *testing.T, b *bench) {
-			b = start(t, func(c *Config) { c.ClientHosts = []string{"app.example.com"} })
+		"a client that the operator wants at no other host": func(t *testing.T, _ *bench) {
+			b := start(t, func(c *Config) { c.ClientHosts = []string{"app.example.com"} })
 			b.want(b.registration(`{"redirect_uris":["https://evil.example.com/"]}`), 400, "invalid_redirect_uri")
 			b.register("https://app.example.com/callback", callback)
 			before := start(t)

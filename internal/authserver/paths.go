@@ -5,13 +5,13 @@ import "strings"
 // What clients find by asking, and in which order they go on. A client of MCP knows the URL of its
 // server alone:
 //
-//	POST /mcp/NAME                                    401, WWW-Authenticate: resource_metadata=…
+//	POST /mcp/NAME                                       401, WWW-Authenticate: Bearer …
 //	GET  /.well-known/oauth-protected-resource/mcp/NAME  the authorization server (RFC 9728)
-//	GET  /.well-known/oauth-authorization-server      all that follows (RFC 8414)
-//	POST /oauth/register                              unless it has a URL as its ID (RFC 7591)
-//	GET  /oauth/authorize?client_id=…&resource=…      the browser (RFC 6749, 7636, 8707)
-//	303  http://127.0.0.1:…/callback?code=…&iss=…     the browser (RFC 9207)
-//	POST /oauth/token                                 code_verifier=…
+//	GET  /.well-known/oauth-authorization-server         all that follows (RFC 8414)
+//	POST /oauth/register                                 unless it has a URL as its ID (RFC 7591)
+//	GET  /oauth/authorize?client_id=…&resource=…         the browser (RFC 6749, 7636, 8707)
+//	303  http://127.0.0.1:…/callback?code=…&iss=…        the browser (RFC 9207)
+//	POST /oauth/token                                    code_verifier=…
 //
 // A program that shows a code (RFC 8628) begins with POST /oauth/device_authorization.
 const (

@@ -59,6 +59,7 @@ var byOthers = []exception{
 var notRun = []exception{
 	{"CONTRIBUTING.md", "make run", "builds the program"},
 	{"docs/identity.md", "caddy gatehouse login", "a person signs in with a browser; caddymodule/login/login_test.go does"},
+	{"docs/identity.md", "claude mcp add", "a person signs in with a browser: tests/mcpauth does the same"},
 	{"docs/identity.md", "toml", "Codex needs somebody who has signed in"},
 	{"docs/identity.md", "yaml", "a job at GitHub"},
 	{"docs/identity.md", "forceLoginMethod", "settings of Claude Code: tests/claudecode writes the same"},
