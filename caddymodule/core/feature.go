@@ -57,6 +57,7 @@ var kinds = []kind{
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"sources", InVNC, []string{"sources"}, []string{"source"}},
+	{"guardrails", InApp, []string{"guardrails"}, []string{"guardrail"}},
 	{"console", InApp, nil, nil},
 	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
 	{"demo", InApp, nil, nil},
