@@ -156,7 +156,7 @@ func (fs features) decode(in Block, text []byte, core any) error {
 				delete(all, name)
 			}
 		}
-		if err := decodeStrict(own, f.Members); err != nil {
+		if err := DecodeStrict(own, f.Members); err != nil {
 			return err
 		}
 	}
@@ -167,11 +167,11 @@ func (fs features) decode(in Block, text []byte, core any) error {
 			}
 		}
 	}
-	return decodeStrict(all, core)
+	return DecodeStrict(all, core)
 }
 
-// decodeStrict reads members, and refuses unknown ones, as Caddy does for modules.
-func decodeStrict(members map[string]json.RawMessage, dst any) error {
+// DecodeStrict reads members, and refuses unknown ones, as Caddy does for modules.
+func DecodeStrict(members map[string]json.RawMessage, dst any) error {
 	text, err := json.Marshal(members)
 	if err != nil {
 		return err

@@ -241,6 +241,7 @@ var arrows = []arrow{
 	{"caddymodule/guardrails", "internal/guardrail/judge", "guardrail blocks become guardrails"},
 	{"caddymodule/sources", "caddy", "options of a Caddyfile"},
 	{"caddymodule/sources", "caddymodule/core", "adds its members to the configuration"},
+	{"caddymodule/sources", "caddymodule/guest", "control planes that others wrote"},
 	{"caddymodule/sources", "internal/caddykit", "options of the Caddyfile"},
 	{"caddymodule/sources", "internal/desktop", "the control planes that it has"},
 	{"caddymodule/sources", "internal/keys", "the default of tenants"},

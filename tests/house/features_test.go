@@ -29,7 +29,7 @@ var features = []feature{
 	{name: "recordings", what: "sessions that are recorded and watched later", lines: 3_200, entry: "caddymodule/recordings",
 		folders: []string{"caddymodule/recordings", "handlers/recordings", "internal/features/recordings", "internal/recording", "internal/replay"},
 		uses:    []string{"agents", "browser desktop"}},
-	{name: "sources", what: "control planes that are asked for workstations", lines: 1_200, entry: "caddymodule/sources",
+	{name: "sources", what: "control planes that are asked for workstations", lines: 1_250, entry: "caddymodule/sources",
 		folders: []string{"caddymodule/sources", "internal/source"}},
 	{name: "browser desktop", what: "a desktop in a page, and a native viewer over HTTPS", lines: 1_300, entry: "handlers/vncsocket",
 		folders: []string{"handlers/vncsocket", "internal/vncsocket", "internal/wsconn"}},
@@ -69,7 +69,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 73_500
-	allLines  = 159_000
+	allLines  = 159_100
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
