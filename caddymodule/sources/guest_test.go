@@ -73,7 +73,7 @@ func TestAGuestIsAskedForWorkstations(t *testing.T) {
 func TestImpossibleGuestsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"lab","rock":{}}`:                                   `unknown field "rock"`,
-		`{"name":"lab","rack":{"adress":"x"},"networks":[]}`:         `unknown field "adress"`,
+		`{"name":"lab","rack":{"host":"x"},"networks":[]}`:           `unknown field "host"`,
 		`{"name":"lab","networks":[]}`:                               "want a webhook",
 		`{"name":"lab","rack":{},"webhook":{"url":"","secrets":[]}}`: "want a webhook",
 	} {
