@@ -8,6 +8,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cluster"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/console"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/demo"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/guardrails"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/handover"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/identity"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/mcp"

@@ -79,7 +79,6 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"tenant":   caddykit.Listed(&a.Tenants, (*Tenant).read),
 		"model":    caddykit.Listed(&a.Models, (*ModelLimit).read),
 
-		"guardrail":  caddykit.Listed(&a.Guardrails, (*Guardrail).read),
 		"guardrails": caddykit.Words(&a.GuardrailsOnAll),
 
 		"on_store_failure": caddykit.Word(&a.OnStoreFailure),

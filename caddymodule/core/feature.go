@@ -57,6 +57,7 @@ var kinds = []kind{
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"sources", InVNC, []string{"sources"}, []string{"source"}},
+	{"guardrails", InApp, []string{"guardrails"}, []string{"guardrail"}},
 	{"console", InApp, nil, nil},
 	{"sockets", InApp, []string{"responses_websocket", "realtime"}, []string{"responses_websocket", "realtime"}},
 	{"demo", InApp, nil, nil},
@@ -155,7 +156,7 @@ func (fs features) decode(in Block, text []byte, core any) error {
 				delete(all, name)
 			}
 		}
-		if err := decodeStrict(own, f.Members); err != nil {
+		if err := DecodeStrict(own, f.Members); err != nil {
 			return err
 		}
 	}
@@ -166,11 +167,11 @@ func (fs features) decode(in Block, text []byte, core any) error {
 			}
 		}
 	}
-	return decodeStrict(all, core)
+	return DecodeStrict(all, core)
 }
 
-// decodeStrict reads members, and refuses unknown ones, as Caddy does for modules.
-func decodeStrict(members map[string]json.RawMessage, dst any) error {
+// DecodeStrict reads members, and refuses unknown ones, as Caddy does for modules.
+func DecodeStrict(members map[string]json.RawMessage, dst any) error {
 	text, err := json.Marshal(members)
 	if err != nil {
 		return err

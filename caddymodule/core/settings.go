@@ -23,9 +23,6 @@ type Settings struct {
 	// Models are the limits of some models that all callers share. Default: no limit.
 	Models []ModelLimit `json:"models,omitempty"`
 
-	// Guardrails are rules for the texts of calls. At least one block must name each of them.
-	Guardrails []Guardrail `json:"guardrails,omitempty"`
-
 	// GuardrailsOnAll are the names of the guardrails that read every model call. Default: none.
 	GuardrailsOnAll []string `json:"guardrails_on_all,omitempty"`
 

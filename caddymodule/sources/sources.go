@@ -3,6 +3,7 @@ package sources
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,6 +53,15 @@ func (f *Feature) BuildSources(ctx caddy.Context, node func() string) (built []d
 // Source is a control plane that says where workstations are and who may have them. It is asked for
 // those of its tenants that are neither declared nor registered.
 type Source struct {
+	SourceSettings
+
+	// Guest is how it is asked instead of by a webhook, by a module that others wrote (see package
+	// guest): a member with its name.
+	Guest caddy.ModuleMap `json:"-" caddy:"namespace=gatehouse.sources"`
+}
+
+// SourceSettings are the members of a source but for its guest.
+type SourceSettings struct {
 	// Name is shown in lists, logs and metrics: letters, digits and . _ -. Required.
 	Name string `json:"name"`
 
@@ -106,7 +116,7 @@ func (s *Source) read(d *caddyfile.Dispenser) error {
 	if !d.AllArgs(&s.Name) {
 		return d.ArgErr()
 	}
-	return caddykit.Options{
+	options := caddykit.Options{
 		"webhook": {Read: func(d *caddyfile.Dispenser) error {
 			s.Webhook = new(SourceWebhook)
 			if !d.AllArgs(&s.Webhook.URL) {
@@ -122,19 +132,16 @@ func (s *Source) read(d *caddyfile.Dispenser) error {
 		"tenants":  caddykit.Words(&s.Tenants),
 		"networks": caddykit.Words(&s.Networks),
 		"ports":    caddykit.Words(&s.Ports),
-	}.Block(d)
+	}
+	for _, m := range caddy.GetModules(namespace) {
+		options[m.ID.Name()] = caddykit.Option{Read: s.guest(m.ID)}
+	}
+	return options.Block(d)
 }
 
 func (s *Source) build(ctx caddy.Context, node func() string) (out desktop.Source, secrets []string, err error) {
-	if s.Webhook == nil {
-		return out, nil, fmt.Errorf("webhook is missing: the address of the control plane")
-	}
-	for _, text := range s.Webhook.Secrets {
-		value, err := core.ResolveSecret(ctx.Logger(), "the webhook of a source", text)
-		if err != nil {
-			return out, nil, err
-		}
-		secrets = append(secrets, value)
+	if (s.Webhook == nil) == (len(s.Guest) == 0) {
+		return out, nil, errors.New("want a webhook, the address of the control plane, or one guest")
 	}
 	if out.Networks, err = core.ParseNetworks("networks", s.Networks); err != nil {
 		return out, nil, err
@@ -148,13 +155,29 @@ func (s *Source) build(ctx caddy.Context, node func() string) (out desktop.Sourc
 	if out.Tenants = s.Tenants; len(out.Tenants) == 0 {
 		out.Tenants = []string{keys.DefaultTenant}
 	}
-	w := source.Webhook{URL: s.Webhook.URL, Secrets: secrets, Gateway: node}
-	if w.Transport, err = core.NewTransport(ctx, time.Duration(s.Webhook.Timeout), w.URL); err != nil {
-		return out, nil, err
+	if s.Webhook == nil {
+		out.ControlPlane, err = s.loadGuest(ctx)
+	} else {
+		out.ControlPlane, secrets, err = s.Webhook.build(ctx, s.Name, node)
 	}
-	out.ControlPlane, err = source.NewWebhook(w, source.Config{
-		Name: s.Name, Timeout: time.Duration(s.Webhook.Timeout), Cache: time.Duration(s.Webhook.Cache),
-		Stale: time.Duration(s.Webhook.Stale), Logger: ctx.Logger(), Now: time.Now,
-	})
 	return out, secrets, err
+}
+
+func (w *SourceWebhook) build(ctx caddy.Context, name string, node func() string) (made *source.Source, secrets []string, err error) {
+	for _, text := range w.Secrets {
+		value, err := core.ResolveSecret(ctx.Logger(), "the webhook of a source", text)
+		if err != nil {
+			return nil, nil, err
+		}
+		secrets = append(secrets, value)
+	}
+	transport, err := core.NewTransport(ctx, time.Duration(w.Timeout), w.URL)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err = source.NewWebhook(source.Webhook{URL: w.URL, Secrets: secrets, Gateway: node, Transport: transport}, source.Config{
+		Name: name, Timeout: time.Duration(w.Timeout), Cache: time.Duration(w.Cache), Stale: time.Duration(w.Stale),
+		Logger: ctx.Logger(), Now: time.Now,
+	})
+	return made, secrets, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 )
 
@@ -20,7 +20,7 @@ const webhookRetry = 10 * time.Second
 
 // Guard applies the guardrails of a call.
 type Guard struct {
-	Set *judge.Set // nil: there are none
+	Set guardrail.Set // nil: there are none
 
 	deps     *Deps
 	req      *request.Request
@@ -43,7 +43,7 @@ func (g *Guard) Request(ctx context.Context, body []byte, stream bool) ([]byte, 
 		return nil, e
 	}
 	result, err := g.Set.Request(ctx, body)
-	var limit *judge.LimitError
+	var limit *guardrail.LimitError
 	if errors.As(err, &limit) {
 		return nil, apierror.New(apierror.RequestTooLarge, "the request cannot be judged: it has more %s than a guardrail looks at", limit.What)
 	}
@@ -70,7 +70,7 @@ func (g *Guard) Text(ctx context.Context, text []byte) ([]byte, error) {
 	return []byte(edited), nil
 }
 
-func (g *Guard) result(ctx context.Context, result judge.Result, err error) ([]byte, error) {
+func (g *Guard) result(ctx context.Context, result guardrail.Result, err error) ([]byte, error) {
 	if err != nil {
 		return nil, g.failure(ctx, err)
 	}
@@ -86,13 +86,13 @@ func (g *Guard) result(ctx context.Context, result judge.Result, err error) ([]b
 
 // failure is the refusal of a body that the guardrails could not judge.
 func (g *Guard) failure(ctx context.Context, err error) error {
-	var hook *judge.WebhookError
-	var limit *judge.HookLimitError
+	var hook *guardrail.WebhookError
+	var limit *guardrail.HookLimitError
 	switch {
 	case ctx.Err() != nil:
 		return request.ClientGone(err)
-	case errors.As(err, &limit) && limit.Direction == judge.Input:
-		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, judge.MaxHookTexts, judge.MaxHookText)
+	case errors.As(err, &limit) && limit.Direction == guardrail.Input:
+		e := apierror.New(apierror.RequestTooLarge, "the guardrail %q judges at most %d texts with %d bytes in all", limit.Guardrail, guardrail.MaxHookTexts, guardrail.MaxHookText)
 		e.RefusedBy = policy.RefusedByGuardrail(limit.Guardrail)
 		return e
 	case errors.As(err, &hook):
@@ -109,9 +109,9 @@ func (g *Guard) failure(ctx context.Context, err error) error {
 }
 
 // Redacted notes what guardrails took out of a request or an answer: each class of each guardrail once.
-func (g *Guard) Redacted(found []judge.Verdict) {
+func (g *Guard) Redacted(found []guardrail.Verdict) {
 	for i, v := range found {
-		if !slices.ContainsFunc(found[:i], func(other judge.Verdict) bool { return other.Guardrail == v.Guardrail }) {
+		if !slices.ContainsFunc(found[:i], func(other guardrail.Verdict) bool { return other.Guardrail == v.Guardrail }) {
 			g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailRedact)
 		}
 	}
@@ -126,7 +126,7 @@ func (g *Guard) Redacted(found []judge.Verdict) {
 
 // Blocked is the refusal of a text. It names the guardrail and the class of what was found, and shows
 // nothing of the text.
-func (g *Guard) Blocked(v *judge.Verdict) *apierror.Error {
+func (g *Guard) Blocked(v *guardrail.Verdict) *apierror.Error {
 	g.req.Trace.Judged(metrics.GuardrailDeny, v.Guardrail, v.Class)
 	g.deps.Metrics.Guarded(v.Guardrail, metrics.GuardrailDeny)
 	e := apierror.New(apierror.GuardrailBlocked, "refused by the guardrail %q: %s", v.Guardrail, v.Class)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/activity"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/metrics"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -19,7 +19,7 @@ func TestARefusalNamesItsOption(t *testing.T) {
 	for want, err := range map[string]error{
 		"key dev: rate 10/min":            rateRefusal(&limits.RateRefusal{Reading: limits.Reading{Subject: "key:dev", Rate: perMinute}}),
 		"gateway: concurrency 200":        concurrencyRefusal(&limits.Busy{Subject: policy.GatewaySubject(), Limit: limits.Concurrency{Limit: 200}}),
-		"guardrail secrets: github_token": guard.Blocked(&judge.Verdict{Guardrail: "secrets", Class: "github_token"}),
+		"guardrail secrets: github_token": guard.Blocked(&guardrail.Verdict{Guardrail: "secrets", Class: "github_token"}),
 	} {
 		if e := apierror.From(err); e.RefusedBy != want {
 			t.Errorf("%q instead of %q (%v)", e.RefusedBy, want, e)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
@@ -102,7 +103,7 @@ func (r *rig) counters(t *testing.T, name string) (found []string) {
 
 func TestWhatGuardrailsDoIsCounted(t *testing.T) {
 	hook := func(open bool) *judge.Guardrail {
-		g, err := judge.Compile(judge.Spec{Name: "hook", On: judge.Input, Webhook: &judge.Webhook{
+		g, err := judge.Compile(judge.Spec{Name: "hook", On: guardrail.Input, Webhook: &judge.Webhook{
 			URL: "https://moderator.example/", FailOpen: open, Transport: answering(500, ""),
 		}})
 		if err != nil {
@@ -120,11 +121,11 @@ func TestWhatGuardrailsDoIsCounted(t *testing.T) {
 		transport roundTrip
 		want      string
 	}{
-		"a request is refused":                {words(t, judge.Deny, judge.Input), said, answering(200, chatAnswerBody), "action=deny,guardrail=words 1"},
-		"a request is changed":                {words(t, judge.Redact, judge.Input), said, answering(200, chatAnswerBody), "action=redact,guardrail=words 1"},
-		"an answer is refused":                {words(t, judge.Deny, judge.Output), hello, answering(200, answer), "action=deny,guardrail=words 1"},
-		"a stream is refused":                 {words(t, judge.Deny, judge.Output), stream, events, "action=deny,guardrail=words 1"},
-		"a stream is changed":                 {words(t, judge.Redact, judge.Output), stream, events, "action=redact,guardrail=words 1"},
+		"a request is refused":                {words(t, judge.Deny, guardrail.Input), said, answering(200, chatAnswerBody), "action=deny,guardrail=words 1"},
+		"a request is changed":                {words(t, judge.Redact, guardrail.Input), said, answering(200, chatAnswerBody), "action=redact,guardrail=words 1"},
+		"an answer is refused":                {words(t, judge.Deny, guardrail.Output), hello, answering(200, answer), "action=deny,guardrail=words 1"},
+		"a stream is refused":                 {words(t, judge.Deny, guardrail.Output), stream, events, "action=deny,guardrail=words 1"},
+		"a stream is changed":                 {words(t, judge.Redact, guardrail.Output), stream, events, "action=redact,guardrail=words 1"},
 		"a moderator fails":                   {hook(false), said, answering(200, chatAnswerBody), "action=unavailable,guardrail=hook 1"},
 		"a moderator fails, the call goes on": {hook(true), said, answering(200, chatAnswerBody), "action=unavailable,guardrail=hook 1"},
 	} {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -68,7 +69,7 @@ func TestAWholeAnswerEndsWellWithoutItsProvidersEnd(t *testing.T) {
 					})
 					r := newRig(t, transport, func(r *rig) { r.models.provider = newProvider(t, transport, c.change) })
 					if c.guarded {
-						guarded(words(t, judge.Redact, judge.Output))(r)
+						guarded(words(t, judge.Redact, guardrail.Output))(r)
 					}
 					began, w := time.Now(), httptest.NewRecorder()
 					req := post(strings.NewReader(c.body), int64(len(c.body)))

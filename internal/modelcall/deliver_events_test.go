@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -103,7 +104,7 @@ func TestAWholeAnswerThatStopsIsAnIdleTimeout(t *testing.T) {
 
 func TestAWholeAnswerIsGuardedLikeAStream(t *testing.T) {
 	denied := strings.Replace(responsesAnswerBody, "Hello.", "mellon", 1)
-	r := newRig(t, inJSON(strings.NewReader(denied)), guarded(words(t, judge.Redact, judge.Output)))
+	r := newRig(t, inJSON(strings.NewReader(denied)), guarded(words(t, judge.Redact, guardrail.Output)))
 	w, refusal := r.serve(t, wire.Responses, `{"model":"acme/m","input":"hello","stream":true}`)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.Contains(body, "response.completed") {
 		t.Errorf("%v: %s", refusal, body)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -27,7 +27,7 @@ type streaming struct {
 	stream  openai.Stream                           // writes the caller's events
 	keeps   keeper                                  // stream, if it keeps text; else nil
 	guard   *admission.Guard                        // of the call
-	guarded *judge.Stream                           // nil: no guardrail reads the answer
+	guarded guardrail.Stream                        // nil: no guardrail reads the answer
 	usage   func(event []byte) (openai.Usage, bool) // of the wire
 	writer  *eventWriter
 	batch   batch
@@ -106,7 +106,10 @@ func (d *streaming) read(ctx context.Context, resp *http.Response, s *wire.Sendi
 	default:
 		return d.end(ctx, askedProvider(a.provider()).Unreadable(errors.New("no event stream but "+media)))
 	}
-	if d.guarded = d.guard.Set.Stream(s.Wire.Guardrail); d.guarded != nil {
+	if d.guard.Set != nil {
+		d.guarded = d.guard.Set.Stream(s.Wire.Guardrail)
+	}
+	if d.guarded != nil {
 		defer func() { d.guard.Redacted(d.guarded.Redacted()) }()
 	}
 	delivered := d.end(ctx, d.forward(body, s.Wire))

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -280,7 +281,7 @@ func TestADrainedStreamIsChargedByItsUsage(t *testing.T) {
 
 func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 	denied := strings.Replace(lastWord, "lo.", " mellon ", 1)
-	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Deny, judge.Output)))
+	r := newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Deny, guardrail.Output)))
 	w, refusal := r.serve(t, wire.Chat, streamed)
 	if strings.Contains(w.Body.String(), "mellon") {
 		t.Errorf("shown: %s", w.Body)
@@ -289,7 +290,7 @@ func TestAGuardedStreamShowsNothingThatIsDenied(t *testing.T) {
 		t.Errorf("%v; record: %d %s", refusal, row.Status, row.Code)
 	}
 
-	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Redact, judge.Output)))
+	r = newRig(t, eventsOf(firstWord+denied+usageWord+doneWord), guarded(words(t, judge.Redact, guardrail.Output)))
 	w, refusal = r.serve(t, wire.Chat, streamed)
 	if body := w.Body.String(); refusal != nil || strings.Contains(body, "mellon") || !strings.HasSuffix(body, doneWord) {
 		t.Errorf("%v: %s", refusal, body)

@@ -41,7 +41,7 @@ func deliverWhole(ctx context.Context, a *attempt, g *admission.Guard, rates sho
 		}
 		return failed(failure)
 	}
-	if s.Wire.Passes && !g.Set.JudgesAnswers() {
+	if s.Wire.Passes && (g.Set == nil || !g.Set.JudgesAnswers()) {
 		if head := beginning(resp); head != nil {
 			return deliverPassed(ctx, a, rates, s, resp, head)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
@@ -86,7 +87,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 		{"too many", embed, func(r *rig) {
 			r.Limits.Keys = map[string]*policy.KeyLimits{"dev": {Caps: policy.Caps{Messages: 1}, Subjects: budget(t, "1usd/day").Subjects}}
 		}, apierror.InvalidValue, `"input" has 2 elements`},
-		{"a word", strings.Replace(embed, "three", "mellon", 1), guarded(words(t, judge.Deny, judge.Input)), apierror.GuardrailBlocked, "refused"},
+		{"a word", strings.Replace(embed, "three", "mellon", 1), guarded(words(t, judge.Deny, guardrail.Input)), apierror.GuardrailBlocked, "refused"},
 		{"an OpenRouter preset", `{"model":"acme/e","input":"x","preset":"p"}`, embedding, apierror.UnsupportedParameter, "preset"},
 	} {
 		r := newRig(t, answering(200, embeddingsBody), c.change)
@@ -103,7 +104,7 @@ func TestEmbeddingsAreRefused(t *testing.T) {
 // What an input guardrail takes out of a text does not reach the provider.
 func TestTextIsTakenOutBeforeItIsEmbedded(t *testing.T) {
 	upstream := &recording{chat: embeddingsBody}
-	r := newRig(t, upstream, guarded(words(t, judge.Redact, judge.Input)))
+	r := newRig(t, upstream, guarded(words(t, judge.Redact, guardrail.Input)))
 	if _, refusal := r.serve(t, wire.Embeddings, strings.Replace(embed, "three", "mellon", 1)); refusal != nil {
 		t.Fatal(refusal)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -113,12 +114,12 @@ func TestARowHasNoEndUserWhereThatIsOff(t *testing.T) {
 func TestARowHasTheEndUserAsGuardrailsLeaveIt(t *testing.T) {
 	got := map[judge.Action]string{}
 	for _, action := range []judge.Action{judge.Redact, judge.Deny} {
-		got[action], _ = namedBy(t, `"user":"mellon",`, nil, guarded(words(t, action, judge.Input)))
+		got[action], _ = namedBy(t, `"user":"mellon",`, nil, guarded(words(t, action, guardrail.Input)))
 	}
 	if want := map[judge.Action]string{judge.Redact: "[REDACTED:words]", judge.Deny: ""}; !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if user, _ := namedBy(t, `"user":"jo",`, nil, guarded(words(t, judge.Redact, judge.Input))); user != "jo" {
+	if user, _ := namedBy(t, `"user":"jo",`, nil, guarded(words(t, judge.Redact, guardrail.Input))); user != "jo" {
 		t.Errorf("nothing was taken out: %q", user)
 	}
 }

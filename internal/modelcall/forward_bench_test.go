@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -45,15 +46,15 @@ func BenchmarkForward(b *testing.B) {
 	for _, c := range []struct {
 		name, events string
 		stream       func() openai.Stream
-		set          *judge.Set
-		form         judge.Wire
+		set          guardrail.Set
+		form         guardrail.Wire
 		paced        bool
 	}{
-		{"chat", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, judge.Chat, false},
-		{"chat-guarded", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, judge.Join(g), judge.Chat, false},
-		{"chat-paced", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, judge.Chat, true},
-		{"responses", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, nil, judge.Responses, false},
-		{"responses-guarded", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, judge.Join(g), judge.Responses, false},
+		{"chat", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, guardrail.Chat, false},
+		{"chat-guarded", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, judge.Join([]guardrail.Guardrail{g}), guardrail.Chat, false},
+		{"chat-paced", chat.String(), func() openai.Stream { return openai.NewChatStream(answer) }, nil, guardrail.Chat, true},
+		{"responses", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, nil, guardrail.Responses, false},
+		{"responses-guarded", responses.String(), func() openai.Stream { return openai.NewResponsesStream(answer) }, judge.Join([]guardrail.Guardrail{g}), guardrail.Responses, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := newRig(b, answering(200, chatAnswerBody))

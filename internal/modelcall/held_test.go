@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
@@ -31,7 +32,7 @@ func TestACallThatHasEndedHoldsNothing(t *testing.T) {
 		k.Caps = policy.Caps{Messages: 1, Body: 1000}
 		limited(k)(r)
 		r.Limits.Models = []policy.ModelLimits{{Pattern: "acme/*", Subject: limits.Subject{Name: "model:acme/*", Concurrency: limits.Concurrency{Limit: 5}}}}
-		guarded(words(t, judge.Deny, judge.Input))(r)
+		guarded(words(t, judge.Deny, guardrail.Input))(r)
 	})
 	for i, c := range []struct {
 		name, body, reply string

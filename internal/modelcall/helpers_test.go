@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -100,7 +101,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 			Limits: &policy.Limits{}, InFlight: &r.calls, Uploads: upload.Config{Memory: &r.memory, Timeout: DefaultTimeouts.Body, Now: time.Now},
 			Write: DefaultTimeouts.Write, Activity: sqliteactivity.New(opened), Metrics: metrics.New(metrics.Gauges{}),
 			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
-		}, Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter()},
+		}, Guardrails: &policy.Guardrails{Join: judge.Join}, Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter()},
 		Models: &r.models,
 		Owners: owners.New(sqliteowners.New(opened), time.Now), Timeouts: DefaultTimeouts, Answers: &r.answers, WarnOfDemo: func(string) {},
 	}

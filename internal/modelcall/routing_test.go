@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -71,7 +72,7 @@ func chatWith(model, members string) string {
 func TestGuardrailsOfAModelHoldForItsNameWithASuffix(t *testing.T) {
 	r := newRig(t, answering(200, chatAnswerBody))
 	knowing(known{"acme/m": r.models.provider})(r)
-	r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "acme/m", Guardrails: []*judge.Guardrail{words(t, judge.Deny, judge.Input)}}}
+	r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "acme/m", Guardrails: []guardrail.Guardrail{words(t, judge.Deny, guardrail.Input)}}}
 	for _, model := range []string{"acme/m", "acme/m:floor"} {
 		_, refusal := r.serve(t, wire.Chat, chatWith(model, ""))
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
@@ -89,7 +90,7 @@ func TestWhatHoldsForAnAliasHoldsWhereverItIsNamed(t *testing.T) {
 		if _, refusal := r.serve(t, wire.Chat, body); refusal != nil || r.rows(t)[0].OutputCap != 10 {
 			t.Errorf("%s: %v, record %+v", body, refusal, r.rows(t)[0])
 		}
-		r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "fast", Guardrails: []*judge.Guardrail{words(t, judge.Deny, judge.Input)}}}
+		r.Guardrails.Models = []policy.ModelGuardrails{{Pattern: "fast", Guardrails: []guardrail.Guardrail{words(t, judge.Deny, guardrail.Input)}}}
 		_, refusal := r.serve(t, wire.Chat, body)
 		wantRefusal(t, refusal, apierror.GuardrailBlocked, "words")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -92,7 +93,7 @@ func TestTheTraceOfAStoredResponse(t *testing.T) {
 	traces := newTraces()
 	answer := answering(200, strings.Replace(responsesAnswerBody, "Hello.", "mellon", 1))
 	r := newRig(t, answer, func(r *rig) {
-		r.Guardrails.All = []*judge.Guardrail{words(t, judge.Deny, judge.Output)}
+		r.Guardrails.All = []guardrail.Guardrail{words(t, judge.Deny, guardrail.Output)}
 	})
 	r.Providers = []*provider.Provider{newProvider(t, answer, func(c *provider.Config) { c.TraceContext = true })}
 	if err := r.Owners.Record("response", "acme", "resp_up", "default"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 
@@ -174,15 +175,15 @@ func TestGuardrailsAreEvents(t *testing.T) {
 	const refused = " event=gatehouse.guardrail,words,deny,words"
 	for _, c := range []struct {
 		action judge.Action
-		on     judge.Direction
+		on     guardrail.Direction
 		stream bool
 		want   []string
 	}{
-		{judge.Deny, judge.Input, false, []string{"SERVER server" + refused}},
-		{judge.Redact, judge.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redact,words", "  chat acme/m client", "    POST client"}},
-		{judge.Deny, judge.Output, false, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
-		{judge.Deny, judge.Output, true, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
-		{judge.Redact, judge.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redact,words", "    POST client"}},
+		{judge.Deny, guardrail.Input, false, []string{"SERVER server" + refused}},
+		{judge.Redact, guardrail.Input, false, []string{"SERVER server event=gatehouse.guardrail,words,redact,words", "  chat acme/m client", "    POST client"}},
+		{judge.Deny, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
+		{judge.Deny, guardrail.Output, true, []string{"SERVER server", "  chat acme/m client error=guardrail_blocked" + refused, "    POST client"}},
+		{judge.Redact, guardrail.Output, false, []string{"SERVER server", "  chat acme/m client event=gatehouse.guardrail,words,redact,words", "    POST client"}},
 	} {
 		transport, body := answering(200, answer), says
 		if c.stream {
@@ -195,7 +196,7 @@ func TestGuardrailsAreEvents(t *testing.T) {
 }
 
 func TestAGuardrailThatCannotBeAskedIsAnEvent(t *testing.T) {
-	hook, err := judge.Compile(judge.Spec{Name: "hook", On: judge.Input, Webhook: &judge.Webhook{
+	hook, err := judge.Compile(judge.Spec{Name: "hook", On: guardrail.Input, Webhook: &judge.Webhook{
 		URL: "https://moderator.example/", Transport: answering(500, ""),
 	}})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -83,7 +84,7 @@ func messagesWire() (events []wireEvent) {
 	return events
 }
 
-func guarded(b *testing.B) *judge.Set {
+func guarded(b *testing.B) guardrail.Set {
 	g, err := judge.Compile(judge.Spec{Name: "all", Rules: []judge.Rule{
 		{Action: judge.Deny, Detector: judge.Secrets},
 		{Action: judge.Redact, Detector: judge.Email},
@@ -92,7 +93,7 @@ func guarded(b *testing.B) *judge.Set {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return judge.Join(g)
+	return judge.Join([]guardrail.Guardrail{g})
 }
 
 type benchIDs struct{}
@@ -128,31 +129,31 @@ func BenchmarkChain(b *testing.B) {
 	second := openrouter.Call{Call: newCall(), Cost: func(openai.Usage) []byte { return []byte("0.5") }}
 	for _, c := range []struct {
 		name   string
-		set    *judge.Set
-		wire   judge.Wire
+		set    guardrail.Set
+		wire   guardrail.Wire
 		events []wireEvent
 		stream func() openai.Stream
 	}{
-		{"chat", nil, judge.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
-		{"openrouter", nil, judge.Chat, chat, func() openai.Stream { return openrouter.NewChatStream(second) }},
-		{"responses", nil, judge.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
-		{"chat-guarded", set, judge.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
-		{"responses-guarded", set, judge.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
-		{"chat-to-responses", nil, judge.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
-		{"responses-to-chat", nil, judge.Responses, responses, func() openai.Stream {
+		{"chat", nil, guardrail.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
+		{"openrouter", nil, guardrail.Chat, chat, func() openai.Stream { return openrouter.NewChatStream(second) }},
+		{"responses", nil, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
+		{"chat-guarded", set, guardrail.Chat, chat, func() openai.Stream { return openai.NewChatStream(newCall()) }},
+		{"responses-guarded", set, guardrail.Responses, responses, func() openai.Stream { return openai.NewResponsesStream(newCall()) }},
+		{"chat-to-responses", nil, guardrail.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
+		{"responses-to-chat", nil, guardrail.Responses, responses, func() openai.Stream {
 			return chatonresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"chat-to-responses-guarded", set, judge.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
-		{"responses-to-chat-guarded", set, judge.Responses, responses, func() openai.Stream {
+		{"chat-to-responses-guarded", set, guardrail.Chat, chat, func() openai.Stream { return responsesonchat.NewStream(asked, newCall(), benchIDs{}) }},
+		{"responses-to-chat-guarded", set, guardrail.Responses, responses, func() openai.Stream {
 			return chatonresponses.NewStream(askedChat, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"messages-to-chat", nil, judge.Chat, messages, func() openai.Stream {
+		{"messages-to-chat", nil, guardrail.Chat, messages, func() openai.Stream {
 			return chatonmessages.NewStream(askedMessages, newCall(), openai.NewChatStream(newCall()))
 		}},
-		{"messages-to-openrouter", nil, judge.Chat, messages, func() openai.Stream {
+		{"messages-to-openrouter", nil, guardrail.Chat, messages, func() openai.Stream {
 			return chatonmessages.NewStream(askedMessages, newCall(), openrouter.NewChatStream(second))
 		}},
-		{"messages-to-responses", nil, judge.Chat, messages, func() openai.Stream {
+		{"messages-to-responses", nil, guardrail.Chat, messages, func() openai.Stream {
 			return chatonmessages.NewStreamTo(askedMessages, newCall(), responsesonchat.NewStream(asked, newCall(), benchIDs{}))
 		}},
 	} {
@@ -167,8 +168,8 @@ func BenchmarkChain(b *testing.B) {
 }
 
 // passWire passes the events of a provider through all steps.
-func passWire(b *testing.B, dst []byte, guard *judge.Stream, s openai.Stream, wire []wireEvent) []byte {
-	pass := func(events []*openai.Event, v *judge.Verdict, err error) {
+func passWire(b *testing.B, dst []byte, guard guardrail.Stream, s openai.Stream, wire []wireEvent) []byte {
+	pass := func(events []*openai.Event, v *guardrail.Verdict, err error) {
 		if v != nil || err != nil {
 			b.Fatal(v, err)
 		}

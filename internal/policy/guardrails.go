@@ -6,25 +6,28 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/pattern"
 )
 
 // Guardrails are those of a configuration, and what they apply to.
 type Guardrails struct {
-	Keys   map[string][]*judge.Guardrail // by name of key
+	Keys   map[string][]guardrail.Guardrail // by name of key
 	Models []ModelGuardrails
 	// Servers are those of MCP servers, by name.
-	Servers map[string][]*judge.Guardrail
-	All     []*judge.Guardrail // every call
+	Servers map[string][]guardrail.Guardrail
+	All     []guardrail.Guardrail // every call
 
-	sets sync.Map // *judge.Set by the names of its guardrails: one for each combination in use
+	// Join makes the set of some, in the order in which they judge; nil ones are left out.
+	Join func(all []guardrail.Guardrail) guardrail.Set
+
+	sets sync.Map // guardrail.Set by the names of its guardrails: one for each combination in use
 }
 
 // ModelGuardrails are the guardrails of the models of a pattern.
 type ModelGuardrails struct {
 	Pattern    string
-	Guardrails []*judge.Guardrail
+	Guardrails []guardrail.Guardrail
 }
 
 // Check refuses patterns that are not valid.
@@ -39,19 +42,19 @@ func (g *Guardrails) Check() error {
 
 // Of joins the guardrails of a key, of models and of the gateway, each once, in this order. It returns
 // nil if there are none.
-func (g *Guardrails) Of(key string, models ...string) *judge.Set {
+func (g *Guardrails) Of(key string, models ...string) guardrail.Set {
 	return g.join(key, "", func(of string) bool {
 		return slices.ContainsFunc(models, func(model string) bool { return pattern.Match(of, model) })
 	})
 }
 
 // OfAny is for a call whose models are not known: the guardrails of all models apply.
-func (g *Guardrails) OfAny(key string) *judge.Set {
+func (g *Guardrails) OfAny(key string) guardrail.Set {
 	return g.join(key, "", func(string) bool { return true })
 }
 
-func (g *Guardrails) join(key, server string, applies func(pattern string) bool) *judge.Set {
-	var usual [8]*judge.Guardrail
+func (g *Guardrails) join(key, server string, applies func(pattern string) bool) guardrail.Set {
+	var usual [8]guardrail.Guardrail
 	list := append(append(usual[:0], g.Keys[key]...), g.Servers[server]...)
 	for _, m := range g.Models {
 		if applies(m.Pattern) {
@@ -72,16 +75,16 @@ func (g *Guardrails) join(key, server string, applies func(pattern string) bool)
 		names.WriteByte('/') // no name has it
 	}
 	if set, ok := g.sets.Load(names.String()); ok {
-		return set.(*judge.Set)
+		return set.(guardrail.Set)
 	}
-	set, _ := g.sets.LoadOrStore(names.String(), judge.Join(list...))
-	return set.(*judge.Set)
+	set, _ := g.sets.LoadOrStore(names.String(), g.Join(slices.Clone(list)))
+	return set.(guardrail.Set)
 }
 
 // Names returns the names of all guardrails, each once, sorted.
 func (g *Guardrails) Names() []string {
 	var names []string
-	add := func(list []*judge.Guardrail) {
+	add := func(list []guardrail.Guardrail) {
 		for _, r := range list {
 			names = append(names, r.Name())
 		}
@@ -90,7 +93,7 @@ func (g *Guardrails) Names() []string {
 	for _, m := range g.Models {
 		add(m.Guardrails)
 	}
-	for _, of := range []map[string][]*judge.Guardrail{g.Keys, g.Servers} {
+	for _, of := range []map[string][]guardrail.Guardrail{g.Keys, g.Servers} {
 		for _, list := range of {
 			add(list)
 		}

@@ -3,14 +3,15 @@ package policy
 import (
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
 	a, b := words(t, judge.Deny), words(t, judge.Redact)
-	g := &Guardrails{
-		Keys: map[string][]*judge.Guardrail{"dev": {a}}, All: []*judge.Guardrail{a},
-		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []*judge.Guardrail{b}}},
+	g := &Guardrails{Join: judge.Join,
+		Keys: map[string][]guardrail.Guardrail{"dev": {a}}, All: []guardrail.Guardrail{a},
+		Models: []ModelGuardrails{{Pattern: "acme/*", Guardrails: []guardrail.Guardrail{b}}},
 	}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestGuardrailsOfKeyModelAndGatewayAreJoinedOnce(t *testing.T) {
 
 func words(t *testing.T, action judge.Action) *judge.Guardrail {
 	t.Helper()
-	g, err := judge.Compile(judge.Spec{Name: "words", On: judge.Input, Rules: []judge.Rule{
+	g, err := judge.Compile(judge.Spec{Name: "words", On: guardrail.Input, Rules: []judge.Rule{
 		{Action: action, Detector: judge.Words, Words: []string{"mellon"}},
 	}})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 )
 
@@ -45,6 +45,6 @@ func (l *Limits) checkServers() error {
 
 // OfServer returns the guardrails of a key's requests to an MCP server: those of the key, of the server
 // and of the gateway. Nil: none.
-func (g *Guardrails) OfServer(key, server string) *judge.Set {
+func (g *Guardrails) OfServer(key, server string) guardrail.Set {
 	return g.join(key, server, func(string) bool { return false })
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -52,9 +53,9 @@ func TestTheLimitsOfAServerAreSharedAndHaveNoBudgets(t *testing.T) {
 
 func TestGuardrailsOfKeyServerAndGatewayAreJoined(t *testing.T) {
 	a, b := words(t, judge.Deny), words(t, judge.Redact)
-	g := &Guardrails{
-		Keys: map[string][]*judge.Guardrail{"dev": {a}}, Servers: map[string][]*judge.Guardrail{"github": {b}},
-		Models: []ModelGuardrails{{Pattern: "*", Guardrails: []*judge.Guardrail{b}}},
+	g := &Guardrails{Join: judge.Join,
+		Keys: map[string][]guardrail.Guardrail{"dev": {a}}, Servers: map[string][]guardrail.Guardrail{"github": {b}},
+		Models: []ModelGuardrails{{Pattern: "*", Guardrails: []guardrail.Guardrail{b}}},
 	}
 	if g.OfServer("other", "demo") != nil {
 		t.Error("guardrails of models or of other servers apply")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -56,7 +57,7 @@ func TestWhatAServerReadsIsJudged(t *testing.T) {
 				return reply(http.StatusAccepted, "", strings.NewReader("")), err
 			}
 			return reply(200, asJSON, strings.NewReader(result)), nil
-		}), func(r *rig) { r.Guardrails.All = []*judge.Guardrail{numbered(t)} })
+		}), func(r *rig) { r.Guardrails.All = []guardrail.Guardrail{numbered(t)} })
 		req := post(message)
 		if !strings.Contains(message, `"method"`) {
 			req = old(http.MethodPost, "", message)
@@ -76,7 +77,7 @@ func TestWhatAServerSaysIsJudged(t *testing.T) {
 		"input requests":     `{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"x":` + secrets + `}}}}}`,
 		"the data of errors": `{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"m","data":` + secrets + `}}`,
 	} {
-		r := newRig(t, answering(200, asJSON, said), func(r *rig) { r.Guardrails.All = []*judge.Guardrail{numbered(t)} })
+		r := newRig(t, answering(200, asJSON, said), func(r *rig) { r.Guardrails.All = []guardrail.Guardrail{numbered(t)} })
 		wantMasked(t, name, r.serve(post(toolCall("echo"))).Body.String(), said)
 	}
 	for name, said := range map[string]string{
@@ -84,7 +85,7 @@ func TestWhatAServerSaysIsJudged(t *testing.T) {
 		"sampling": `{"jsonrpc":"2.0","id":"s","method":"sampling/createMessage","params":{"messages":[{"role":"assistant","content":{"type":"tool_use","input":` + secrets + `}},` +
 			`{"role":"user","content":[{"type":"tool_result","content":[],"structuredContent":` + secrets + `}]}]}}`,
 	} {
-		r := newRig(t, answering(200, asEvents, "data: "+said+"\n\ndata: "+result+"\n\n"), func(r *rig) { r.Guardrails.All = []*judge.Guardrail{numbered(t)} })
+		r := newRig(t, answering(200, asEvents, "data: "+said+"\n\ndata: "+result+"\n\n"), func(r *rig) { r.Guardrails.All = []guardrail.Guardrail{numbered(t)} })
 		first, _, _ := strings.Cut(r.serve(post(toolCall("echo"))).Body.String(), "\n\n")
 		wantMasked(t, name, strings.TrimPrefix(first, "data: "), said)
 	}
@@ -98,7 +99,7 @@ func TestForwardedFieldsAreJudged(t *testing.T) {
 			sent = req.Header
 			return reply(200, asJSON, strings.NewReader(result)), nil
 		}), func(r *rig) {
-			r.Guardrails.All, r.config.Forward = []*judge.Guardrail{numbered(t)}, []string{"X-Team"}
+			r.Guardrails.All, r.config.Forward = []guardrail.Guardrail{numbered(t)}, []string{"X-Team"}
 		})
 		req := old(method, "", "")
 		if method == http.MethodPost {

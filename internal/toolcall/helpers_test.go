@@ -20,6 +20,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/inflight"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -109,7 +110,7 @@ func newRig(t testing.TB, transport http.RoundTripper, change ...func(*rig)) *ri
 			Write: time.Minute, Activity: rows{rig: r}, Metrics: metrics.New(metrics.Gauges{}),
 			Redactor: redact.New(nil, func(string) bool { return false }), Logger: zap.NewNop(), Sampled: zap.NewNop, Now: time.Now,
 		},
-		Guardrails: new(policy.Guardrails), Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
+		Guardrails: &policy.Guardrails{Join: judge.Join}, Ledger: ledger, Concurrency: limits.NewConcurrencyLimiter(),
 		Exhausted: policy.NewExhaustedBudgets(func(string, map[string]any) {}),
 	}
 	r.Owners, r.Answers, r.Replaced = owners.New(sqliteowners.New(opened), time.Now), &r.answers, r.replaced

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
@@ -58,7 +59,7 @@ func limitedKey(s limits.Subject) func(*rig) {
 	}
 }
 
-func words(t testing.TB, on judge.Direction, action judge.Action) *judge.Guardrail {
+func words(t testing.TB, on guardrail.Direction, action judge.Action) *judge.Guardrail {
 	t.Helper()
 	g, err := judge.Compile(judge.Spec{Name: "words", On: on, Rules: []judge.Rule{{Action: action, Detector: judge.Words, Words: []string{"mellon"}}}})
 	if err != nil {
@@ -98,10 +99,10 @@ func faults(t testing.TB) []fault {
 			r.config.Prices = []toolserver.Price{{Pattern: "echo", Nano: 10}}
 		}},
 		{name: "guardrail on arguments", row: "guardrail_blocked", change: func(r *rig) {
-			r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Deny)}
+			r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Input, judge.Deny)}
 		}, body: message("tools/call", `{"name":"echo","arguments":{"text":"say mellon"}}`)},
 		{name: "guardrail on the result", row: "guardrail_blocked", asked: true, change: func(r *rig) {
-			r.Guardrails.Servers = map[string][]*judge.Guardrail{"files": {words(t, judge.Output, judge.Deny)}}
+			r.Guardrails.Servers = map[string][]guardrail.Guardrail{"files": {words(t, guardrail.Output, judge.Deny)}}
 			upstreamAnswers(200, asJSON, strings.Replace(result, "hello", "mellon", 1))(r)
 		}},
 		{name: "not reachable", row: "upstream_error", asked: true, change: func(r *rig) {

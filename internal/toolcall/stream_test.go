@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
@@ -56,7 +57,7 @@ func TestAnErrorOfAToolIsInItsRow(t *testing.T) {
 // what is refused ends the call with an error that names the request.
 func TestGuardrailsJudgeEachEvent(t *testing.T) {
 	guarded := func(action judge.Action) func(*rig) {
-		return func(r *rig) { r.Guardrails.All = []*judge.Guardrail{words(t, judge.Output, action)} }
+		return func(r *rig) { r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Output, action)} }
 	}
 	r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, result)), guarded(judge.Redact))
 	w := r.serve(post(toolCall("echo")))
@@ -83,7 +84,7 @@ func TestARequestIsRedactedBeforeItIsSent(t *testing.T) {
 		sent, _ = io.ReadAll(req.Body)
 		return reply(200, asJSON, strings.NewReader(result)), nil
 	}), func(r *rig) {
-		r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Redact)}
+		r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Input, judge.Redact)}
 	})
 	body := message("tools/call", `{"name":"echo","arguments":{"id":"mellon","deep":[{"text":"say mellon","n":1.50}]}}`)
 	r.serve(post(body))
@@ -105,15 +106,15 @@ func TestTheHeaderIsJudgedAsTheMessage(t *testing.T) {
 	r := newRig(t, roundTrip(func(req *http.Request) (*http.Response, error) {
 		sent = req.Header
 		return reply(200, asJSON, strings.NewReader(result)), nil
-	}), func(r *rig) { r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Redact)} })
+	}), func(r *rig) { r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Input, judge.Redact)} })
 	r.serve(request())
 	where, _ := mcp.DecodeName(sent.Get("Mcp-Param-Where"))
 	if sent.Get(mcp.HeaderName) != "file:///[REDACTED:words]" || where != "[REDACTED:words] ü" {
 		t.Errorf("sent %v, %q", sent, where)
 	}
 	sent = nil
-	r.Guardrails.All = []*judge.Guardrail{words(t, judge.Input, judge.Deny)}
-	r.Guardrails = &policy.Guardrails{All: r.Guardrails.All}
+	r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Input, judge.Deny)}
+	r.Guardrails = &policy.Guardrails{All: r.Guardrails.All, Join: judge.Join}
 	req := post(toolCall("echo"))
 	req.Header.Set("Mcp-Param-Where", mcp.EncodeName(secretText))
 	if r.serve(req); sent != nil || r.row(t).Code != "guardrail_blocked" {
@@ -170,7 +171,7 @@ func resume(t *testing.T, r *rig) string {
 func TestAnOpenStreamLeavesOutWhatIsRefused(t *testing.T) {
 	other := `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	r := newRig(t, answering(200, asEvents, event(1, progress)+event(2, other)), func(r *rig) {
-		r.Guardrails.All = []*judge.Guardrail{words(t, judge.Output, judge.Deny)}
+		r.Guardrails.All = []guardrail.Guardrail{words(t, guardrail.Output, judge.Deny)}
 	})
 	if w := r.serve(old(http.MethodGet, "", "")); w.Body.String() != event(2, other) || r.row(t).Code != "" {
 		t.Errorf("%q, %+v", w.Body, r.row(t))

@@ -47,6 +47,8 @@ var features = []feature{
 	{name: "sources", path: "caddymodule/sources", vnc: "\t\t\tsource lab {\n\t\t\t\twebhook https://control.invalid {\n" +
 		"\t\t\t\t\tsecret whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n\t\t\t\t}\n\t\t\t\tnetworks 10.0.0.0/8\n\t\t\t}\n",
 		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
+	{name: "guardrails", path: "caddymodule/guardrails", options: "\t\tguardrail words {\n\t\t\tdeny words mellon\n\t\t}\n\t\tguardrails words\n",
+		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "sound", path: "handlers/audio", method: http.MethodPost, request: "/v1/audio/speech", status: http.StatusBadRequest},
 	{name: "Gemini", path: "handlers/gemini", method: http.MethodGet, request: "/v1beta/models", status: http.StatusOK},
 	{name: "descriptions", path: "handlers/openapi", method: http.MethodGet, request: "/openapi.json", status: http.StatusOK},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -182,7 +183,7 @@ func TestTheGrowthOfABodyIsBounded(t *testing.T) {
 		refused      bool
 	}{{0, 3, false}, {0, 5, true}, {2, 7, false}, {2, 9, true}} {
 		body := `{"input":[` + strings.Repeat(`"a",`, c.values) + `1],"x":"` + strings.Repeat("x", c.size<<20) + `"}`
-		var limit *document.LimitError
+		var limit *guardrail.LimitError
 		got, err := judge(t, long, body, false)
 		if errors.As(err, &limit) != c.refused || !c.refused && len(got) < (c.size+c.values)<<20 {
 			t.Errorf("%d MiB in %d: %d bytes, %v", c.values, c.size, len(got), err)

@@ -13,6 +13,7 @@ import (
 	"context"
 	"unsafe"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -37,14 +38,6 @@ const (
 	maxKeptFrames = 64
 )
 
-// LimitError says that a body has more of something than is kept in memory to judge it. In a
-// request it is the caller's mistake (413).
-type LimitError struct {
-	What string // "matches"
-}
-
-func (e *LimitError) Error() string { return "the body has more " + e.What + " than a guardrail reads" }
-
 // Reset prepares the reader for a body.
 func (r *Reader) Reset(matcher *detect.Matcher, body []byte, answer bool) {
 	r.Edits.Reset(body, answer)
@@ -67,7 +60,7 @@ func (r *Reader) Release() {
 }
 
 // Read reads all strings of the body, until a rule denies it or ctx ends. The error is
-// [detect.ErrDenied], a [*LimitError], or that of ctx.
+// [detect.ErrDenied], a [*guardrail.LimitError], or that of ctx.
 func (r *Reader) Read(ctx context.Context) error {
 	r.done = ctx.Done()
 	w := &r.walker
@@ -85,7 +78,7 @@ func (r *Reader) Read(ctx context.Context) error {
 }
 
 // Text reads one string, quotes included, or another value as its JSON text. The error is
-// [detect.ErrDenied], [detect.ErrStopped] or a [*LimitError].
+// [detect.ErrDenied], [detect.ErrStopped] or a [*guardrail.LimitError].
 func (r *Reader) Text(at Span, how Context) error {
 	value := r.body[at.Start:at.End]
 	text, inner := r.textOf(value), InnerJSON{}
@@ -98,7 +91,7 @@ func (r *Reader) Text(at Span, how Context) error {
 	r.hits += len(edits)
 	switch {
 	case err == detect.ErrTooManyHits || r.hits > detect.MaxHits:
-		return &LimitError{What: "matches"}
+		return &guardrail.LimitError{What: "matches"}
 	case err != nil || len(edits) == 0:
 		return err
 	}
@@ -113,7 +106,7 @@ func (r *Reader) Text(at Span, how Context) error {
 	}
 	r.put(at, from, true)
 	if r.tooLong() {
-		return &LimitError{What: "matches"}
+		return &guardrail.LimitError{What: "matches"}
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
 
 func TestAnnotationsOfAChangedTextAreEmptied(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAnnotationsOfAChangedTextAreEmptied(t *testing.T) {
 				t.Errorf("%s became\n%s, %v", body, r.Body, err)
 			}
 			event := `{"type":"response.completed","response":` + body + `}`
-			events, v, err := newWire(golden(t), judge.Responses).push("", event)
+			events, v, err := newWire(golden(t), guardrail.Responses).push("", event)
 			if v != nil || err != nil || string(events[0].data) != `{"type":"response.completed","response":`+want+`}` {
 				t.Errorf("%s became\n%s, %v", event, events, err)
 			}
@@ -53,7 +53,7 @@ func TestAnnotationsOfARequestStay(t *testing.T) {
 func TestTokenProbabilitiesAreEmptied(t *testing.T) {
 	body := []byte(`{"choices":[{"logprobs":{"content":[{"token":"forb"},{"token":"idden"}]},"message":{"content":"x"}}],"output":[{"logprobs":[{"token":"forbidden"}],"text":"x"}],"a":{"logprobs":[]}}`)
 	want := `{"choices":[{"logprobs":null,"message":{"content":"x"}}],"output":[{"logprobs":[],"text":"x"}],"a":{"logprobs":[]}}`
-	for name, set := range map[string]*judge.Set{
+	for name, set := range map[string]guardrail.Set{
 		"rules":   denying(t, "forbidden"),
 		"webhook": hooked(t, answering(200, `{"action":"allow"}`), false),
 	} {

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 // argumentRules find the contents of the tables of this file.
-func argumentRules(t testing.TB, action judge.Action) *judge.Set {
+func argumentRules(t testing.TB, action judge.Action) guardrail.Set {
 	return compiled(t, judge.Spec{Name: "g", Rules: []judge.Rule{
 		{Action: action, Detector: judge.Email},
 		{Action: action, Detector: judge.Card},
@@ -41,9 +42,9 @@ func argumentsIn(t testing.TB, body []byte) string {
 }
 
 // callInPieces streams arguments in pieces of size characters and returns what a client joins.
-func callInPieces(t *testing.T, set *judge.Set, arguments string, size int) (string, *judge.Verdict) {
+func callInPieces(t *testing.T, set guardrail.Set, arguments string, size int) (string, *guardrail.Verdict) {
 	t.Helper()
-	s := newWire(set, judge.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	var cuts []byte
 	for range utf8.RuneCountInString(arguments)/size + 1 {
@@ -142,7 +143,7 @@ func FuzzRedactedArgumentsStayJSON(f *testing.F) {
 			f.Add(text, uint8(i), uint8(i+1))
 		}
 	}
-	sets := map[int]*judge.Set{}
+	sets := map[int]guardrail.Set{}
 	f.Fuzz(func(t *testing.T, text string, pick, size uint8) {
 		n := int(pick) % len(detectors)
 		if sets[n] == nil {
@@ -180,7 +181,7 @@ func TestArgumentsThatAreNoStringAreReadAsTheirText(t *testing.T) {
 			t.Errorf("in an answer %s passes, %v", arguments, err)
 		}
 		chunk := []byte(`{"choices":[{"index":0,"delta":` + message + `}]}`)
-		s := newWire(set, judge.Chat)
+		s := newWire(set, guardrail.Chat)
 		_, v, err := s.push("", string(chunk))
 		if v == nil && err == nil {
 			_, v = s.close()
@@ -211,7 +212,7 @@ func TestArgumentsStayWhatTheyAre(t *testing.T) {
 		}
 	}
 	// If the window cuts an object, it is sent in pieces, as text.
-	s := newWire(set, judge.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	events, _, _ := s.push("", `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"to":"a@b.de","next":"abc"}}}]}}]}`)
 	got.read(t, events)

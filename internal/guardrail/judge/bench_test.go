@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 // all is a guardrail with a rule of each kind.
-func all(t testing.TB) *judge.Set {
+func all(t testing.TB) guardrail.Set {
 	spec := judge.Spec{Name: "all"}
 	for _, m := range measured {
 		m.rule.Action = judge.Redact
@@ -48,12 +49,12 @@ func BenchmarkStreamEvent(b *testing.B) {
 	set := all(b)
 	for _, c := range []struct {
 		api        string
-		wire       judge.Wire
+		wire       guardrail.Wire
 		name, data string
 	}{
-		{"chat", judge.Chat, "", `{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`},
-		{"responses", judge.Responses, "response.output_text.delta", `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" word","logprobs":[]}`},
-		{"messages", judge.Messages, "content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`},
+		{"chat", guardrail.Chat, "", `{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}`},
+		{"responses", guardrail.Responses, "response.output_text.delta", `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_1","output_index":0,"content_index":0,"delta":" word","logprobs":[]}`},
+		{"messages", guardrail.Messages, "content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`},
 	} {
 		b.Run(c.api, func(b *testing.B) {
 			s := newWire(set, c.wire)

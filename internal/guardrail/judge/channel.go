@@ -3,6 +3,7 @@ package judge
 import (
 	"strings"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
@@ -65,7 +66,7 @@ func (c *channel) releaseEnding() bool {
 }
 
 // push reads the next piece, a JSON value, and returns the text that may be sent now.
-func (c *channel) push(value []byte) (string, *Verdict) {
+func (c *channel) push(value []byte) (string, *guardrail.Verdict) {
 	var text string
 	if c.inner != nil {
 		text = c.pending + c.inner.Decode(c.pieces.Decode(value), false)
@@ -124,7 +125,7 @@ func (c *channel) read(text string) bool {
 }
 
 // finish ends the text and returns what was held back.
-func (c *channel) finish() (string, *Verdict) {
+func (c *channel) finish() (string, *guardrail.Verdict) {
 	rest := c.pieces.End()
 	if c.inner != nil {
 		rest = c.inner.Decode(rest, true)

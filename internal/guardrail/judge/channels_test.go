@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
-func forbidden(t testing.TB, action judge.Action) *judge.Set {
+func forbidden(t testing.TB, action judge.Action) guardrail.Set {
 	return compiled(t, judge.Spec{Name: "g", Rules: []judge.Rule{{Action: action, Detector: judge.Words, Words: []string{"forbidden"}}}})
 }
 
@@ -34,27 +35,27 @@ func TestPiecesThatAClientJoinsAreOneText(t *testing.T) {
 		return fmt.Sprintf(`{"type":"response.output_text.done","output_index":0,"content_index":%d,"item_id":"%s","text":""}`, part, item)
 	}
 	for name, test := range map[string]struct {
-		wire   judge.Wire
+		wire   guardrail.Wire
 		events []string
 	}{
-		"calls take turns at one index":    {judge.Chat, []string{call("A", "a forb"), call("B", "x"), call("A", "idden b")}},
-		"a call's id comes late":           {judge.Chat, []string{late("", "a forb"), call("A", "idden b")}},
-		"a call's id comes once":           {judge.Chat, []string{call("A", "a forb"), late("", "idden b")}},
-		"a null that is a word":            {judge.Chat, []string{finish("a forb", `"null"`), finish("idden b", `"null"`)}},
-		"text behind the finish reason":    {judge.Chat, []string{finish("a forb", `"stop"`), content("idden b")}},
-		"parts with indexes":               {judge.Chat, []string{`{"choices":[{"delta":{"content":[{"index":0,"type":"text","text":"a forb"},{"index":1,"type":"text","text":"idden b"}]}}]}`}},
-		"a string, then parts":             {judge.Chat, []string{content("a forb"), `{"choices":[{"delta":{"content":[{"type":"text","text":"idden b"}]}}]}`}},
-		"an item's id changes":             {judge.Responses, []string{text(0, "a", "a forb"), text(0, "b", "idden b")}},
-		"an item without index":            {judge.Responses, []string{`{"type":"response.x.delta","item_id":"a","delta":"a forb"}`, `{"type":"response.x.delta","item_id":"a","delta":"idden b"}`}},
-		"two parts of a message":           {judge.Responses, []string{text(0, "a", "a forb"), text(1, "a", "idden b")}},
-		"two parts, the first of it done":  {judge.Responses, []string{text(0, "a", "a forb"), done(0, "a"), text(1, "a", "idden b")}},
-		"two parts take turns":             {judge.Responses, []string{text(0, "a", "x"), text(1, "a", "a forb"), text(0, "a", "idden b")}},
-		"a part that begins with text":     {judge.Responses, []string{`{"type":"response.content_part.added","output_index":0,"content_index":0,"item_id":"a","part":{"type":"output_text","text":"a forb"}}`, text(0, "a", "idden b")}},
-		"an item that begins with text":    {judge.Responses, []string{`{"type":"response.output_item.added","output_index":0,"item":{"id":"f","type":"function_call","arguments":"{\"a\":\"forb"}}`, `{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"f","delta":"idden\"}"}`}},
-		"the same, and no index":           {judge.Responses, []string{`{"type":"response.output_item.added","item":{"id":"f","type":"function_call","arguments":"{\"a\":\"forb"}}`, `{"type":"response.function_call_arguments.delta","item_id":"f","delta":"idden\"}"}`}},
-		"a delta that is an object":        {judge.Responses, []string{`{"type":"response.reasoning_summary.delta","output_index":0,"delta":{"text":"a forb"}}`, `{"type":"response.reasoning_summary.delta","output_index":0,"delta":{"text":"idden b"}}`}},
-		"whole parts of a message":         {judge.Responses, []string{`{"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"a forb","annotations":[{"title":"x"}]},{"type":"output_text","text":"idden b"}]}]}}`}},
-		"parts in a whole answer, no less": {judge.Chat, nil},
+		"calls take turns at one index":    {guardrail.Chat, []string{call("A", "a forb"), call("B", "x"), call("A", "idden b")}},
+		"a call's id comes late":           {guardrail.Chat, []string{late("", "a forb"), call("A", "idden b")}},
+		"a call's id comes once":           {guardrail.Chat, []string{call("A", "a forb"), late("", "idden b")}},
+		"a null that is a word":            {guardrail.Chat, []string{finish("a forb", `"null"`), finish("idden b", `"null"`)}},
+		"text behind the finish reason":    {guardrail.Chat, []string{finish("a forb", `"stop"`), content("idden b")}},
+		"parts with indexes":               {guardrail.Chat, []string{`{"choices":[{"delta":{"content":[{"index":0,"type":"text","text":"a forb"},{"index":1,"type":"text","text":"idden b"}]}}]}`}},
+		"a string, then parts":             {guardrail.Chat, []string{content("a forb"), `{"choices":[{"delta":{"content":[{"type":"text","text":"idden b"}]}}]}`}},
+		"an item's id changes":             {guardrail.Responses, []string{text(0, "a", "a forb"), text(0, "b", "idden b")}},
+		"an item without index":            {guardrail.Responses, []string{`{"type":"response.x.delta","item_id":"a","delta":"a forb"}`, `{"type":"response.x.delta","item_id":"a","delta":"idden b"}`}},
+		"two parts of a message":           {guardrail.Responses, []string{text(0, "a", "a forb"), text(1, "a", "idden b")}},
+		"two parts, the first of it done":  {guardrail.Responses, []string{text(0, "a", "a forb"), done(0, "a"), text(1, "a", "idden b")}},
+		"two parts take turns":             {guardrail.Responses, []string{text(0, "a", "x"), text(1, "a", "a forb"), text(0, "a", "idden b")}},
+		"a part that begins with text":     {guardrail.Responses, []string{`{"type":"response.content_part.added","output_index":0,"content_index":0,"item_id":"a","part":{"type":"output_text","text":"a forb"}}`, text(0, "a", "idden b")}},
+		"an item that begins with text":    {guardrail.Responses, []string{`{"type":"response.output_item.added","output_index":0,"item":{"id":"f","type":"function_call","arguments":"{\"a\":\"forb"}}`, `{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"f","delta":"idden\"}"}`}},
+		"the same, and no index":           {guardrail.Responses, []string{`{"type":"response.output_item.added","item":{"id":"f","type":"function_call","arguments":"{\"a\":\"forb"}}`, `{"type":"response.function_call_arguments.delta","item_id":"f","delta":"idden\"}"}`}},
+		"a delta that is an object":        {guardrail.Responses, []string{`{"type":"response.reasoning_summary.delta","output_index":0,"delta":{"text":"a forb"}}`, `{"type":"response.reasoning_summary.delta","output_index":0,"delta":{"text":"idden b"}}`}},
+		"whole parts of a message":         {guardrail.Responses, []string{`{"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"a forb","annotations":[{"title":"x"}]},{"type":"output_text","text":"idden b"}]}]}}`}},
+		"parts in a whole answer, no less": {guardrail.Chat, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.events == nil {
@@ -84,11 +85,11 @@ func TestPiecesThatAClientJoinsAreOneText(t *testing.T) {
 func TestTextsThatNoClientJoinsAreApart(t *testing.T) {
 	set := forbidden(t, judge.Deny)
 	for _, test := range []struct {
-		wire   judge.Wire
+		wire   guardrail.Wire
 		events []string
 	}{
-		{judge.Chat, []string{`{"choices":[{"delta":{"content":"a forb"}}]}`, `{"choices":[{"delta":{"reasoning":"idden b"}}]}`, `{"choices":[{"index":1,"delta":{"content":"idden b"}}]}`}},
-		{judge.Responses, []string{`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`, `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"idden b"}`}},
+		{guardrail.Chat, []string{`{"choices":[{"delta":{"content":"a forb"}}]}`, `{"choices":[{"delta":{"reasoning":"idden b"}}]}`, `{"choices":[{"index":1,"delta":{"content":"idden b"}}]}`}},
+		{guardrail.Responses, []string{`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`, `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"idden b"}`}},
 	} {
 		s := newWire(set, test.wire)
 		for _, event := range test.events {
@@ -115,7 +116,7 @@ func TestHalvesOfACharacterAreJoined(t *testing.T) {
 	for _, pieces := range [][]string{
 		{`forb\ud83d`, `\ude00 x`}, {`forb`, `\ud83d`, ``, `\ude00 x`}, {`forb\ud83d\ude00 x`}, {`forb\ud83d`, `\ude00`, ` x`},
 	} {
-		s, got := newWire(forbidden(t, judge.Redact), judge.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
+		s, got := newWire(forbidden(t, judge.Redact), guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
 		for _, piece := range pieces {
 			events, _, err := s.push("", fmt.Sprintf(contentPiece, piece))
 			if err != nil {
@@ -130,7 +131,7 @@ func TestHalvesOfACharacterAreJoined(t *testing.T) {
 		}
 	}
 	for pieces, want := range map[[2]string]string{{`\ud83d`, `x`}: "\ufffdx", {`x\\ud83d`, `\ude00`}: "x\\ud83d\ufffd", {`x`, `\ud83d`}: "x\ufffd", {`\ud83d\ud83d`, `\ude00`}: "\ufffd😀"} {
-		s, got := newWire(forbidden(t, judge.Redact), judge.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
+		s, got := newWire(forbidden(t, judge.Redact), guardrail.Chat), client{texts: map[string]string{}, finished: map[int]bool{}}
 		for _, piece := range pieces {
 			events, _, _ := s.push("", fmt.Sprintf(contentPiece, piece))
 			got.read(t, events)
@@ -158,7 +159,7 @@ func TestWhatAnEventCostsGrowsWithItsLength(t *testing.T) {
 		if !json.Valid(data) {
 			t.Fatalf("%s", data)
 		}
-		s := newWire(forbidden(t, judge.Redact), judge.Chat)
+		s := newWire(forbidden(t, judge.Redact), guardrail.Chat)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, _, _ = s.push("", string(data))
@@ -171,8 +172,8 @@ func TestWhatAnEventCostsGrowsWithItsLength(t *testing.T) {
 
 // A provider may announce a tool call again whose arguments have begun.
 func TestACallThatIsAnnouncedAgainKeepsItsArguments(t *testing.T) {
-	s, got := newWire(forbidden(t, judge.Redact), judge.Responses), ""
-	take := func(events []sent, v *judge.Verdict, err error) {
+	s, got := newWire(forbidden(t, judge.Redact), guardrail.Responses), ""
+	take := func(events []sent, v *guardrail.Verdict, err error) {
 		if v != nil || err != nil {
 			t.Fatal(v, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -48,7 +49,7 @@ func BenchmarkCode(b *testing.B) {
 		text, _ := json.Marshal(strings.Repeat(code, size/len(code)+1)[:size-100])
 		for _, c := range []struct {
 			name, form string
-			judge      func(context.Context, []byte) (judge.Result, error)
+			judge      func(context.Context, []byte) (guardrail.Result, error)
 		}{
 			{"request", `{"model":"bench/model","messages":[{"role":"system","content":"You are a helpful assistant."},{"role":"user","content":%s}],"stream":false}`, set.Request},
 			{"answer", `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%s},` +

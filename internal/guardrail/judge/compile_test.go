@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 func TestCompileRefuses(t *testing.T) {
 	email := []judge.Rule{{Action: judge.Deny, Detector: judge.Email}}
 	rule := func(r judge.Rule) judge.Spec { return judge.Spec{Name: "g", Rules: []judge.Rule{r}} }
-	hook := func(w judge.Webhook, on judge.Direction) judge.Spec {
+	hook := func(w judge.Webhook, on guardrail.Direction) judge.Spec {
 		return judge.Spec{Name: "g", On: on, Webhook: &w}
 	}
 	tests := []struct {
@@ -40,12 +41,12 @@ func TestCompileRefuses(t *testing.T) {
 		{rule(judge.Rule{Action: judge.Deny, Detector: judge.Words, Words: []string{strings.Repeat("a", 129)}}), "word 1 has 129 characters"},
 		{rule(judge.Rule{Action: judge.Deny, Detector: judge.Words, Words: []string{"\xff"}}), "word 1 is not UTF-8"},
 		{rule(judge.Rule{Action: judge.Deny, Detector: judge.Words, Words: make([]string, 10001)}), "10001 words"},
-		{hook(judge.Webhook{URL: "example.com", Transport: http.DefaultTransport}, judge.Input), "the URL must have the form"},
-		{hook(judge.Webhook{URL: "ftp://example.com", Transport: http.DefaultTransport}, judge.Input), "the URL must have the form"},
-		{hook(judge.Webhook{URL: "https://example.com/\x00", Transport: http.DefaultTransport}, judge.Input), "the URL does not parse"},
-		{hook(judge.Webhook{URL: "https://example.com/"}, judge.Input), "no transport is set"},
-		{hook(judge.Webhook{URL: "https://example.com/", Transport: http.DefaultTransport, Timeout: -time.Second}, judge.Input), "timeout -1s"},
-		{hook(judge.Webhook{URL: "https://example.com/", Transport: http.DefaultTransport}, judge.Both), "needs refuse_streams"},
+		{hook(judge.Webhook{URL: "example.com", Transport: http.DefaultTransport}, guardrail.Input), "the URL must have the form"},
+		{hook(judge.Webhook{URL: "ftp://example.com", Transport: http.DefaultTransport}, guardrail.Input), "the URL must have the form"},
+		{hook(judge.Webhook{URL: "https://example.com/\x00", Transport: http.DefaultTransport}, guardrail.Input), "the URL does not parse"},
+		{hook(judge.Webhook{URL: "https://example.com/"}, guardrail.Input), "no transport is set"},
+		{hook(judge.Webhook{URL: "https://example.com/", Transport: http.DefaultTransport, Timeout: -time.Second}, guardrail.Input), "timeout -1s"},
+		{hook(judge.Webhook{URL: "https://example.com/", Transport: http.DefaultTransport}, guardrail.Both), "needs refuse_streams"},
 	}
 	for _, test := range tests {
 		if _, err := judge.Compile(test.spec); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -54,29 +55,13 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-func TestWithoutGuardrailsNothingIsRead(t *testing.T) {
-	if set := judge.Join(nil, nil); set != nil {
-		t.Errorf("a set of nothing: %v", set)
-	}
-	var none *judge.Set
-	if r, err := none.Request(t.Context(), []byte(`{"input":"a@b.de"}`)); err != nil || r.Body != nil || r.Verdict != nil {
-		t.Errorf("%v, %v", r, err)
-	}
-	if s := none.Stream(judge.Chat); s != nil {
-		t.Error("a stream is judged by nothing")
-	}
-	if name, ok := none.WholeOnly(); ok {
-		t.Errorf("%q must see whole answers", name)
-	}
-}
-
 func TestDirectionsAreKeptApart(t *testing.T) {
 	rules := []judge.Rule{{Action: judge.Redact, Detector: judge.Email}}
-	in := compiled(t, judge.Spec{Name: "in", On: judge.Input, Rules: rules})
-	out := compiled(t, judge.Spec{Name: "out", On: judge.Output, Rules: rules})
+	in := compiled(t, judge.Spec{Name: "in", On: guardrail.Input, Rules: rules})
+	out := compiled(t, judge.Spec{Name: "out", On: guardrail.Output, Rules: rules})
 	body := []byte(`{"input":"a@b.de","output":"a@b.de"}`)
 	for _, test := range []struct {
-		set              *judge.Set
+		set              guardrail.Set
 		request, answer  bool
 		name, wantStream string
 	}{{in, true, false, "in", ""}, {out, false, true, "out", "stream"}} {
@@ -86,7 +71,7 @@ func TestDirectionsAreKeptApart(t *testing.T) {
 		if r, err := test.set.Answer(t.Context(), body); err != nil || (r.Body != nil) != test.answer {
 			t.Errorf("%s: answer %+v, %v", test.name, r, err)
 		}
-		if s := test.set.Stream(judge.Chat); (s != nil) != test.answer {
+		if s := test.set.Stream(guardrail.Chat); (s != nil) != test.answer {
 			t.Errorf("%s: stream %v", test.name, s)
 		}
 	}
@@ -98,7 +83,7 @@ func TestTheFirstGuardrailIsNamed(t *testing.T) {
 	}
 	set := compiled(t, deny("key"), deny("model"))
 	r, err := set.Request(t.Context(), []byte(`{"input":"a@b.de"}`))
-	if err != nil || r.Verdict == nil || *r.Verdict != (judge.Verdict{Guardrail: "key", Class: "email"}) {
+	if err != nil || r.Verdict == nil || *r.Verdict != (guardrail.Verdict{Guardrail: "key", Class: "email"}) {
 		t.Errorf("%+v, %v", r.Verdict, err)
 	}
 }

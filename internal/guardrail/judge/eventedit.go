@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -25,7 +26,7 @@ type eventEdit struct {
 	text     openai.Variable   // the last piece
 	last     *channel          // its channel
 	look     look              // of the walk
-	verdict  *Verdict
+	verdict  *guardrail.Verdict
 	err      error
 }
 

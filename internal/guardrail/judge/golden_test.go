@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 )
@@ -19,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files as they are")
 
 // golden is the guardrail of the golden files: it redacts addresses and denies two words.
-func golden(t testing.TB) *judge.Set {
+func golden(t testing.TB) guardrail.Set {
 	return compiled(t, judge.Spec{Name: "house", Rules: []judge.Rule{
 		{Action: judge.Redact, Detector: judge.Email},
 		{Action: judge.Deny, Detector: judge.Words, Words: []string{"red mercury"}},
@@ -52,14 +53,14 @@ func TestGolden(t *testing.T) {
 				result, err := set.Answer(context.Background(), in.Data)
 				got = outcome(result, err)
 			case "stream.txt":
-				wire := judge.Chat
+				wire := guardrail.Chat
 				switch {
 				case strings.Contains(name, "responses"):
-					wire = judge.Responses
+					wire = guardrail.Responses
 				case strings.Contains(name, "messages"):
-					wire = judge.Messages
+					wire = guardrail.Messages
 				case strings.Contains(name, "generate"):
-					wire = judge.Generate
+					wire = guardrail.Generate
 				}
 				got = pushAll(t, newWire(set, wire), string(in.Data))
 			}
@@ -78,7 +79,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func outcome(result judge.Result, err error) string {
+func outcome(result guardrail.Result, err error) string {
 	switch {
 	case err != nil:
 		return err.Error() + "\n"
@@ -93,7 +94,7 @@ func pushAll(t testing.TB, s *wire, events string) string {
 	t.Helper()
 	var out strings.Builder
 	name := ""
-	send := func(events []sent, v *judge.Verdict, err error) {
+	send := func(events []sent, v *guardrail.Verdict, err error) {
 		for _, e := range events {
 			if len(e.name) > 0 {
 				fmt.Fprintf(&out, "event: %s\n", e.name)

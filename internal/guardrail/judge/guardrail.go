@@ -4,13 +4,13 @@
 // A [Guardrail] is compiled once from a [Spec]. The guardrails of a call's key, its model and the
 // gateway are joined into a [Set], which reads three things:
 //
-//	set := judge.Join(ofKey, ofModel, ofGateway)
+//	set := judge.Join([]guardrail.Guardrail{ofKey, ofModel, ofGateway})
 //	result, err := set.Request(ctx, body)  // before dispatch
 //	result, err := set.Answer(ctx, answer) // a whole answer
-//	stream := set.Stream(judge.Chat)   // an answer event by event
+//	stream := set.Stream(guardrail.Chat)   // an answer event by event
 //
 // Each rule has a [Detector]. If a rule with [Deny] finds something, the call ends with a
-// [Verdict]. What a rule with [Redact] finds is replaced by "[REDACTED:<class>]". Neither a verdict
+// [guardrail.Verdict]. What a rule with [Redact] finds is replaced by "[REDACTED:<class>]". Neither a verdict
 // nor a mark contains the text that was found. How texts are searched is in package detect, where
 // they are in a body in package document.
 //
@@ -39,30 +39,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 )
-
-// Direction says which texts a guardrail reads: those of the caller (input), those of the model
-// (output), or both.
-type Direction uint8
-
-// The directions.
-const (
-	Input Direction = 1 << iota
-	Output
-	Both = Input | Output
-)
-
-func (d Direction) String() string {
-	switch d {
-	case Input:
-		return "input"
-	case Output:
-		return "output"
-	case Both:
-		return "both"
-	}
-	return fmt.Sprintf("direction %d", uint8(d))
-}
 
 // Action says what happens to a text in which a rule found something.
 type Action string
@@ -94,7 +73,7 @@ type Spec struct {
 	Name string
 
 	// On says which texts are read. Default: both.
-	On Direction
+	On guardrail.Direction
 
 	// Rules are all tried on each text. Where their matches overlap, the one that begins first
 	// gives the class, or of those that begin together the first rule.
@@ -112,7 +91,7 @@ type Spec struct {
 // Guardrail is a compiled Spec. It is safe for concurrent use.
 type Guardrail struct {
 	name    string
-	on      Direction
+	on      guardrail.Direction
 	rules   []rule
 	window  int
 	webhook *Webhook
@@ -120,13 +99,6 @@ type Guardrail struct {
 
 // Name returns the name of the guardrail.
 func (g *Guardrail) Name() string { return g.name }
-
-// Verdict says that a text was refused or redacted: by which guardrail, and for which class of
-// reason. It contains nothing of the text.
-type Verdict struct {
-	Guardrail string
-	Class     string // "secret", "email", "card", "words", "pattern", or a webhook's own
-}
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
@@ -145,13 +117,13 @@ func Compile(spec Spec) (*Guardrail, error) {
 func compile(spec Spec) (*Guardrail, error) {
 	g := &Guardrail{name: spec.Name, on: spec.On, window: spec.Window}
 	if g.on == 0 {
-		g.on = Both
+		g.on = guardrail.Both
 	}
 	if g.window == 0 {
 		g.window = DefaultWindow
 	}
 	switch {
-	case g.on&^Both != 0:
+	case g.on&^guardrail.Both != 0:
 		return nil, fmt.Errorf("unknown %v", g.on)
 	case g.window < 0 || g.window > MaxWindow:
 		return nil, fmt.Errorf("window %d: want 1 to %d characters", g.window, MaxWindow)

@@ -5,19 +5,20 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 // redacting compiles a rule that redacts.
-func redacting(t testing.TB, rule judge.Rule, window int) *judge.Set {
+func redacting(t testing.TB, rule judge.Rule, window int) guardrail.Set {
 	t.Helper()
 	rule.Action = judge.Redact
 	return compiled(t, judge.Spec{Name: "test", Rules: []judge.Rule{rule}, Window: window})
 }
 
-func compiled(t testing.TB, specs ...judge.Spec) *judge.Set {
+func compiled(t testing.TB, specs ...judge.Spec) guardrail.Set {
 	t.Helper()
-	var list []*judge.Guardrail
+	var list []guardrail.Guardrail
 	for _, spec := range specs {
 		g, err := judge.Compile(spec)
 		if err != nil {
@@ -25,7 +26,7 @@ func compiled(t testing.TB, specs ...judge.Spec) *judge.Set {
 		}
 		list = append(list, g)
 	}
-	return judge.Join(list...)
+	return judge.Join(list)
 }
 
 // detectors are a rule of each kind, and some.
@@ -66,7 +67,7 @@ func cut(text string, cuts []byte) (pieces []string) {
 }
 
 // denying is a guardrail that denies a word, and card numbers.
-func denying(t testing.TB, word string) *judge.Set {
+func denying(t testing.TB, word string) guardrail.Set {
 	return compiled(t, judge.Spec{Name: "g", Rules: []judge.Rule{
 		{Action: judge.Deny, Detector: judge.Words, Words: []string{word}},
 		{Action: judge.Deny, Detector: judge.Card},

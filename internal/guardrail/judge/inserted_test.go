@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
 
 // held pushes one event that holds back text, and returns what is sent at the end.
-func held(t *testing.T, wire judge.Wire, event string) string {
+func held(t *testing.T, wire guardrail.Wire, event string) string {
 	t.Helper()
 	return sentOn(t, forbidden(t, judge.Redact).Stream(wire), event)[1]
 }
@@ -33,7 +34,7 @@ func TestAnInsertedChunkRepeatsWhatClientsRead(t *testing.T) {
 		`{"choices":[{"index":0,"delta":{"content":"forb"}},{"index":1,"delta":{"refusal":"forb"}}]}`:                                      `{"choices":[{"index":0,"delta":{"content":"forb"},"finish_reason":null}]}{"choices":[{"index":1,"delta":{"refusal":"forb"},"finish_reason":null}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"forb"}},{"index":1,"function":{"arguments":"forb"}}]}}]}`: `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"forb"}}]},"finish_reason":null}]}{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"forb"}}]},"finish_reason":null}]}`,
 	} {
-		if got := held(t, judge.Chat, event); got != want {
+		if got := held(t, guardrail.Chat, event); got != want {
 			t.Errorf("after %s\ngot  %s\nwant %s", event, got, want)
 		}
 	}
@@ -49,7 +50,7 @@ func TestAnInsertedEventRepeatsItsPlace(t *testing.T) {
 		`{"type":"response.x.delta","output_index":0,"a":"` + long + `x","b":"` + long + `","delta":"forb"}`:                                  `{"type":"response.x.delta","output_index":0,"b":"` + long + `","delta":"forb"}`,
 		`{"type":"response.content_part.added","item_id":"i","output_index":0,"content_index":0,"part":{"type":"output_text","text":"forb"}}`: ``,
 	} {
-		if got := held(t, judge.Responses, event); got != want {
+		if got := held(t, guardrail.Responses, event); got != want {
 			t.Errorf("after %s\ngot  %s\nwant %s", event, got, want)
 		}
 	}
@@ -65,7 +66,7 @@ func TestAnInsertedEventRepeatsItsPlace(t *testing.T) {
 			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"i","delta":"forb"}`,
 		},
 	} {
-		if got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses), c.added, c.delta); got[2] != c.want {
+		if got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses), c.added, c.delta); got[2] != c.want {
 			t.Errorf("after %s\ngot  %s\nwant %s", c.added, got[2], c.want)
 		}
 	}
@@ -73,12 +74,12 @@ func TestAnInsertedEventRepeatsItsPlace(t *testing.T) {
 
 func TestAnInsertedEventHasTheNameOfItsKind(t *testing.T) {
 	for _, name := range []string{"", "response.output_text.delta", "event"} {
-		for _, wire := range []judge.Wire{judge.Chat, judge.Responses} {
+		for _, wire := range []guardrail.Wire{guardrail.Chat, guardrail.Responses} {
 			s := forbidden(t, judge.Redact).Stream(wire)
 			_, _, err := s.Push(openai.NewEvent([]byte(name), []byte(`{"type":"response.output_text.delta","delta":"forb","choices":[{"delta":{"content":"forb"}}]}`)))
 			events, v := s.Close()
 			want := name
-			if wire == judge.Responses && name != "" {
+			if wire == guardrail.Responses && name != "" {
 				want = "response.output_text.delta"
 			}
 			if err != nil || v != nil || len(events) != 1 || string(events[0].Name) != want {
@@ -96,7 +97,7 @@ func TestWholeMembersOfADeltaAreNotHeld(t *testing.T) {
 	} {
 		for _, value := range []string{`"forb"`, `{"a":"forb"}`} {
 			event := `{"choices":[{"delta":{"` + member + `":` + value + `}}]}`
-			got := held(t, judge.Chat, event) != ""
+			got := held(t, guardrail.Chat, event) != ""
 			if long := len(member) > 1000; got != holds && !(long && value != `"forb"`) {
 				t.Errorf("%.80s: held %t", event, got)
 			}
@@ -106,7 +107,7 @@ func TestWholeMembersOfADeltaAreNotHeld(t *testing.T) {
 		`{"choices":[{"delta":{"\u0061":"forb"}}]}`: false, `{"choices":[{"message":{"content":"forb"}}]}`: false, `{"a":[{"delta":{"content":"forb"}}]}`: false, `{"choices":[{"delta":"forb"}]}`: false,
 		`{"choices":[{"delta":["forb"]}]}`: true, `{"choices":{"x":{"delta":{"content":"forb"}}}}`: false,
 	} {
-		if got := held(t, judge.Chat, event) != ""; got != want {
+		if got := held(t, guardrail.Chat, event) != ""; got != want {
 			t.Errorf("%s: held %t", event, got)
 		}
 	}
@@ -127,7 +128,7 @@ func TestAChoiceEndsWithItsReason(t *testing.T) {
 		`{"error":{"code":500}}`:                                                             "01",
 		`{"error":null,"choices":[]}`:                                                        "",
 	} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Chat), `{"choices":[{"index":0,"delta":{"content":"forb"}},{"index":1,"delta":{"content":"forb"}}]}`, ending)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Chat), `{"choices":[{"index":0,"delta":{"content":"forb"}},{"index":1,"delta":{"content":"forb"}}]}`, ending)
 		for i := range 2 {
 			part := fmt.Sprintf(`"index":%d,"delta":{"content":"forb"}`, i)
 			if now := strings.Contains(got[1], part); now != strings.Contains(ends, fmt.Sprint(i)) || now == strings.Contains(got[2], part) {
@@ -155,11 +156,11 @@ func TestTheNextPhaseSendsTheTextBefore(t *testing.T) {
 			if first == second {
 				continue
 			}
-			got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Chat), delta(first, "forb"), delta(second, ". "))
+			got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, ". "))
 			if now, want := strings.Contains(got[1], "forb"), kind[first] != kind[second] && kind[first] != 3; now != want {
 				t.Errorf("%s, then %s: sent %t", first, second, now)
 			}
-			if empty := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Chat), delta(first, "forb"), delta(second, "")); strings.Contains(empty[1], "forb") {
+			if empty := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Chat), delta(first, "forb"), delta(second, "")); strings.Contains(empty[1], "forb") {
 				t.Errorf("%s, then an empty %s: got %q", first, second, empty)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -16,7 +17,7 @@ func TestABodyHasSoManyFinds(t *testing.T) {
 	for _, parts := range []int{1, 64} { // in one text, or in many
 		part := `"` + strings.Repeat("x ", most/parts) + `",`
 		body := `{"input":[` + strings.Repeat(part, parts) + `"%s"]}`
-		var limit *judge.LimitError
+		var limit *guardrail.LimitError
 		if _, err := set.Answer(t.Context(), fmt.Appendf(nil, body, "x")); !errors.As(err, &limit) || limit.What != "matches" {
 			t.Errorf("one more than %d matches: %v", most, err)
 		}
@@ -33,8 +34,8 @@ func TestABodyHasSoManyFinds(t *testing.T) {
 		t.Error("a body grows without a bound")
 	}
 	event := []byte(`{"type":"response.completed","response":{"output":["` + strings.Repeat("x ", most+1) + `"]}}`)
-	var limit *judge.LimitError
-	if _, _, err := newWire(set, judge.Responses).push("", string(event)); !errors.As(err, &limit) {
+	var limit *guardrail.LimitError
+	if _, _, err := newWire(set, guardrail.Responses).push("", string(event)); !errors.As(err, &limit) {
 		t.Errorf("in an event: %v", err)
 	}
 }

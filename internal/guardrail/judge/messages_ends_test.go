@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -32,7 +33,7 @@ func TestATextOfAMessageEndsWithItsBlock(t *testing.T) {
 		`{"type":"content_block_delta","index":2,"delta":{"type":"thinking_delta","thinking":"x "}}`:                  false,
 		`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":""}}`:                            false,
 	} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Messages), fmt.Sprintf(blockPiece, 1, "text", "forb"), ending)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Messages), fmt.Sprintf(blockPiece, 1, "text", "forb"), ending)
 		const rest = `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"forb"}}`
 		if now := strings.HasPrefix(got[1], rest); now != ends || now == strings.Contains(got[2], rest) {
 			t.Errorf("%s: got %q", ending, got)
@@ -56,11 +57,11 @@ func TestAnInsertedDeltaRepeatsItsBlock(t *testing.T) {
 		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"forb"}}`:                                   "",
 		`{"type":"message_delta","delta":{"stop_reason":"stop_sequence","stop_sequence":"forb"}}`:                                          "",
 	} {
-		if got := held(t, judge.Messages, event); got != want {
+		if got := held(t, guardrail.Messages, event); got != want {
 			t.Errorf("after %s\ngot  %s\nwant %s", event, got, want)
 		}
 	}
-	s := forbidden(t, judge.Redact).Stream(judge.Messages)
+	s := forbidden(t, judge.Redact).Stream(guardrail.Messages)
 	_, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, blockPiece, 0, "text", "forb")))
 	if events, v := s.Close(); err != nil || v != nil || len(events) != 1 || string(events[0].Name) != "content_block_delta" {
 		t.Errorf("%d events, %v, %v", len(events), v, err)
@@ -94,7 +95,7 @@ func TestBlocksOfTextAreOneText(t *testing.T) {
 		"a citation":               {[]string{`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"cited_text":"forbidden"}}}`}, true},
 		"an error":                 {[]string{`{"type":"error","error":{"type":"api_error","message":"forbidden"}}`}, true},
 	} {
-		s := newWire(forbidden(t, judge.Deny), judge.Messages)
+		s := newWire(forbidden(t, judge.Deny), guardrail.Messages)
 		denied := false
 		for _, event := range c.events {
 			_, v, err := s.push("", event)
@@ -125,7 +126,7 @@ func TestASignatureIsEmptiedOnlyIfItsThinkingWasChanged(t *testing.T) {
 		"found in another":  {[]string{fmt.Sprintf(blockPiece, 0, "thinking", "a forbidden "), `{"type":"content_block_stop","index":0}`, fmt.Sprintf(blockPiece, 1, "thinking", "a "), sign(1)}, true},
 		"found in its text": {[]string{fmt.Sprintf(blockPiece, 0, "text", "a forbidden "), sign(0)}, true},
 	} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Messages), c.events...)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Messages), c.events...)
 		last := got[len(c.events)-1]
 		if strings.HasSuffix(last, c.events[len(c.events)-1]) != c.kept || !c.kept && !jsontest.Has(t, last, `{"signature":""}`) {
 			t.Errorf("%s: got %q", name, got)
@@ -134,7 +135,7 @@ func TestASignatureIsEmptiedOnlyIfItsThinkingWasChanged(t *testing.T) {
 }
 
 func TestAMessageHasAtMost512OpenTexts(t *testing.T) {
-	s := golden(t).Stream(judge.Messages)
+	s := golden(t).Stream(guardrail.Messages)
 	for i := range 513 {
 		_, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, blockPiece, i, "text", "jo")))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, judge.ErrTooManyTexts) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -107,9 +108,9 @@ func messagesScript(text string, script []byte, done bool) (events, kinds, raw [
 }
 
 // readScript judges the events, and returns what a client reads.
-func readScript(t testing.TB, set *judge.Set, events []string) (got messagesReader, denied bool) {
+func readScript(t testing.TB, set guardrail.Set, events []string) (got messagesReader, denied bool) {
 	t.Helper()
-	s := newWire(set, judge.Messages)
+	s := newWire(set, guardrail.Messages)
 	for _, data := range events {
 		var in struct{ Type string }
 		_ = json.Unmarshal([]byte(data), &in)

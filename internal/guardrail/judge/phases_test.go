@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -26,7 +27,7 @@ func TestHeldTextIsSentBeforeTheNextPhase(t *testing.T) {
 			[]string{`"content":"one"`, `"name":"f"`, `"content":"two"`},
 		},
 	} {
-		s := newWire(set, judge.Chat)
+		s := newWire(set, guardrail.Chat)
 		var out strings.Builder
 		push := func(data string) {
 			events, v, err := s.push("", data)

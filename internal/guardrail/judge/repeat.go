@@ -3,6 +3,7 @@ package judge
 import (
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -31,13 +32,13 @@ func (r *repeat) learn(e *eventEdit) {
 func (s *Stream) repeats(event *openai.Event) bool {
 	r := &s.repeat
 	return r.channel != nil && event.Repeats() && event.Shape() == r.shape &&
-		(s.wire != Responses || event.Has(openai.VarNumber) == r.numbered) &&
+		(s.wire != guardrail.Responses || event.Has(openai.VarNumber) == r.numbered) &&
 		(!event.Has(openai.VarPadding) || document.IsPadding(event.Value(openai.VarPadding)))
 }
 
 // pushAgain takes an event that repeats the one before.
-func (s *Stream) pushAgain(event *openai.Event) *Verdict {
-	if s.wire == Responses {
+func (s *Stream) pushAgain(event *openai.Event) *guardrail.Verdict {
+	if s.wire == guardrail.Responses {
 		s.sequence++
 		if n, ok := jsonscan.Int(event.Value(openai.VarNumber)); ok {
 			s.sequence = n

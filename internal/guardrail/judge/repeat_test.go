@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/responsesonchat"
 )
@@ -16,7 +16,7 @@ type twins struct {
 	repeated           int // events that did
 }
 
-func newTwins(set *judge.Set, api judge.Wire) *twins {
+func newTwins(set guardrail.Set, api guardrail.Wire) *twins {
 	return &twins{repeating: newWire(set, api), reading: newWire(set, api)}
 }
 
@@ -46,7 +46,7 @@ func (w *twins) close(t testing.TB) {
 }
 
 // text is what the client gets of events, and how the stream ended.
-func (w *wire) text(events []*openai.Event, v *judge.Verdict, err error) string {
+func (w *wire) text(events []*openai.Event, v *guardrail.Verdict, err error) string {
 	var out []byte
 	for _, e := range events {
 		out = w.client.Data(out, e)
@@ -55,8 +55,8 @@ func (w *wire) text(events []*openai.Event, v *judge.Verdict, err error) string 
 }
 
 // repeating are events that may repeat one another. TEXT, PAD and 17 stand for what differs.
-var repeating = map[judge.Wire][]string{
-	judge.Chat: {
+var repeating = map[guardrail.Wire][]string{
+	guardrail.Chat: {
 		`{"id":"c1","created":17,"choices":[{"index":0,"delta":{"content":"TEXT"},"finish_reason":null}]}`,
 		`{"id":"c1","created":17,"choices":[{"index":0,"delta":{"content":"TEXT"}}],"obfuscation":"PAD"}`,
 		`{"obfuscation":"PAD","choices":[{"index":0,"delta":{"content":"","reasoning_content":"TEXT"}}],"created":17}`,
@@ -75,7 +75,7 @@ var repeating = map[judge.Wire][]string{
 		`{"choices":[{"index":0,"delta":{"content":"TEXT"},"finish_reason":"stop"}]}`,
 		`[DONE]`,
 	},
-	judge.Responses: {
+	guardrail.Responses: {
 		`response.output_text.delta|{"type":"response.output_text.delta","sequence_number":17,"item_id":"m","output_index":0,"content_index":0,"delta":"TEXT","logprobs":[]}`,
 		`response.output_text.delta|{"type":"response.output_text.delta","delta":"TEXT","item_id":"m","output_index":0,"content_index":1,"sequence_number":17,"obfuscation":"PAD"}`,
 		`|{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"TEXT","sequence_number":17.0}`,
@@ -87,7 +87,7 @@ var repeating = map[judge.Wire][]string{
 		`|{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"TEXT","sequence_number":17}`,
 		`|{"type":"response.completed","response":{"output":[{"content":[{"type":"output_text","text":"TEXT"}]}]},"sequence_number":17}`,
 	},
-	judge.Generate: {
+	guardrail.Generate: {
 		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":17},"modelVersion":"m"}`,
 		`|{"candidates":[{"content":{"parts":[{"text":"TEXT","thought":true}]}}],"usageMetadata":{"promptTokenCount":17,"totalTokenCount":17}}`,
 		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"},{"text":"jo@corp.example"}]}}]}`,
@@ -97,7 +97,7 @@ var repeating = map[judge.Wire][]string{
 		`|{"candidates":[{"content":{"parts":[{"text":"TEXT"}]},"finishReason":"STOP"}]}`,
 		`|{"candidates":[{"content":{"parts":[{"text":7},{"text":"TEXT"}]},"citationMetadata":{"citations":[{"title":"TEXT"}]}}]}`,
 	},
-	judge.Messages: {
+	guardrail.Messages: {
 		`content_block_delta|{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"}}`,
 		`content_block_delta|{"delta":{"text":"TEXT","type":"text_delta"},"index":0,"type":"content_block_delta"}`,
 		`|{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"TEXT"}}`,
@@ -120,9 +120,9 @@ var (
 	numbers      = []string{"17", "18", "9", "0", "100"}
 )
 
-func repeatedEvent(api judge.Wire, kind, variant byte) (name, data string) {
+func repeatedEvent(api guardrail.Wire, kind, variant byte) (name, data string) {
 	form := repeating[api][int(kind)%len(repeating[api])]
-	if api != judge.Chat {
+	if api != guardrail.Chat {
 		name, form, _ = strings.Cut(form, "|")
 	}
 	data = strings.ReplaceAll(form, "TEXT", piecesOfText[int(variant)%len(piecesOfText)])
@@ -134,15 +134,15 @@ func repeatedEvent(api judge.Wire, kind, variant byte) (name, data string) {
 func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 	for i := range byte(17) {
 		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i, 4, i, 1, i, 12, i, 10}, (i+1)%2)
-		f.Add([]byte{i, 0, i, 5, i + 1, 0, i, 2, i, 3, i, 8, i, 9}, byte(judge.Chat))
-		f.Add([]byte{i, 2, i + 3, 0, i, 3, i, 4, i + 1, 6, i + 1, 7, 14, 0, i, 0, i, 11}, byte(judge.Responses))
-		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, 5, 0, i + 1, 8, i, 9, 10, 0, i, 0, i, 2}, byte(judge.Messages))
-		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i + 1, 0, i, 4, i, 8, 6, 0, i, 0, i, 10}, byte(judge.Generate))
+		f.Add([]byte{i, 0, i, 5, i + 1, 0, i, 2, i, 3, i, 8, i, 9}, byte(guardrail.Chat))
+		f.Add([]byte{i, 2, i + 3, 0, i, 3, i, 4, i + 1, 6, i + 1, 7, 14, 0, i, 0, i, 11}, byte(guardrail.Responses))
+		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, 5, 0, i + 1, 8, i, 9, 10, 0, i, 0, i, 2}, byte(guardrail.Messages))
+		f.Add([]byte{i, 0, i, 0, i, 2, i, 3, i + 1, 0, i, 4, i, 8, 6, 0, i, 0, i, 10}, byte(guardrail.Generate))
 	}
-	f.Add([]byte("y00000!0z0z0z0!0"), byte(judge.Responses)) // after an event with a number, one without
+	f.Add([]byte("y00000!0z0z0z0!0"), byte(guardrail.Responses)) // after an event with a number, one without
 	set := golden(f)
 	f.Fuzz(func(t *testing.T, script []byte, wire byte) {
-		api := judge.Wire(wire % 4)
+		api := guardrail.Wire(wire % 4)
 		w := newTwins(set, api)
 		for ; len(script) >= 2; script = script[2:] {
 			name, data := repeatedEvent(api, script[0], script[1])
@@ -153,7 +153,7 @@ func FuzzAnEventThatRepeatsAnotherIsJudgedLikeIt(f *testing.F) {
 }
 
 func TestWhichEventsRepeatOthers(t *testing.T) {
-	for api, kinds := range map[judge.Wire][]byte{judge.Chat: {0, 1, 2, 11}, judge.Responses: {0, 1, 3, 4}, judge.Messages: {0, 1, 2, 3, 4}, judge.Generate: {0, 1}} {
+	for api, kinds := range map[guardrail.Wire][]byte{guardrail.Chat: {0, 1, 2, 11}, guardrail.Responses: {0, 1, 3, 4}, guardrail.Messages: {0, 1, 2, 3, 4}, guardrail.Generate: {0, 1}} {
 		for _, kind := range kinds {
 			w := newTwins(golden(t), api)
 			for i := range byte(5) {
@@ -180,7 +180,7 @@ func TestATranslationGetsNoTextThatWasTakenOut(t *testing.T) {
 		`"refusal":"TEXT"`, `"reasoning":"TEXT"`, `"reasoning_content":"TEXT"`, `"reasoning_details":[{"type":"reasoning.text","text":"TEXT"}]`,
 		`"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"\"TEXT\""}}]`, `"content":"TEXT","annotations":[]`,
 	} {
-		guard, events := golden(t).Stream(judge.Chat), new(openai.Events)
+		guard, events := golden(t).Stream(guardrail.Chat), new(openai.Events)
 		s := responsesonchat.NewStream(new(responsesonchat.Original), openai.Call{Model: "m", Provider: "p"}, translationIDs{})
 		var out []byte
 		for _, text := range []string{"to ", "jo@corp.example", " and jo@corp.example ", "and on"} {

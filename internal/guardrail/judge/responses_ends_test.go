@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
@@ -37,14 +38,14 @@ func TestATextOfAResponseEndsWithItsEvent(t *testing.T) {
 		`{"type":"response.reasoning_text.delta","output_index":0,"content_index":1,"delta":"x "}`:     false,
 		`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"","a":"b "}`: false,
 	} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses), `{"type":"response.output_text.delta",`+here+`,"delta":"forb"}`, ending)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses), `{"type":"response.output_text.delta",`+here+`,"delta":"forb"}`, ending)
 		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends || now == jsontest.Has(t, got[2], `{"delta":"forb"}`) {
 			t.Errorf("%s: got %q", ending, got)
 		}
 	}
 	// Without an index of the item, its id counts.
 	for id, ends := range map[string]bool{`"item_id":"a"`: true, `"item_id":"b"`: false, `"item":{"id":"a"}`: true, `"item":{"id":"b"}`: false, `"item_id":"a","output_index":0`: false} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses), `{"type":"response.x.delta","item_id":"a","delta":"forb"}`, `{"type":"response.output_item.done",`+id+`}`)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses), `{"type":"response.x.delta","item_id":"a","delta":"forb"}`, `{"type":"response.output_item.done",`+id+`}`)
 		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends {
 			t.Errorf("%s: got %q", id, got)
 		}
@@ -77,7 +78,7 @@ func TestDeltasContinueTheTextOfTheirPartOrItem(t *testing.T) {
 			{"its text", added(test.key), true}, {"another member", added("title"), false}, {"another type", strings.Replace(added(test.key), `"type":"`+test.typ, `"type":"other`, 1), false},
 			{"another event", strings.Replace(added(test.key), ".added", ".begun", 1), false},
 		} {
-			s := forbidden(t, judge.Deny).Stream(judge.Responses)
+			s := forbidden(t, judge.Deny).Stream(guardrail.Responses)
 			_, _, err := s.Push(openai.NewEvent(nil, []byte(c.added)))
 			_, v, err2 := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"delta":"idden b"}`, test.delta)))
 			if _, end := s.Close(); (v != nil || end != nil) != c.denied || err != nil || err2 != nil {
@@ -91,7 +92,7 @@ func TestDeltasContinueTheTextOfTheirPartOrItem(t *testing.T) {
 func TestOnlyDeltasOfArgumentsAreJSON(t *testing.T) {
 	set := redacting(t, judge.Rule{Detector: judge.Card}, 0)
 	for kind, want := range map[string]string{"function_call_arguments": `"[REDACTED:card]"`, "mcp_call_arguments": `"[REDACTED:card]"`, "custom_tool_call_input": `[REDACTED:card]`, "output_text": `[REDACTED:card]`} {
-		got := strings.Join(sentOn(t, set.Stream(judge.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "\n")
+		got := strings.Join(sentOn(t, set.Stream(guardrail.Responses), `{"type":"response.`+kind+`.delta","delta":"[41111111"}`, `{"type":"response.`+kind+`.delta","delta":"11111111]"}`), "\n")
 		if all := fmt.Sprint(jsontest.Values(t, got, "delta")...); all != "["+want+"]" {
 			t.Errorf("%s: got %s", kind, got)
 		}
@@ -101,7 +102,7 @@ func TestOnlyDeltasOfArgumentsAreJSON(t *testing.T) {
 func TestAudioOfAResponseIsNotRead(t *testing.T) {
 	for typ, held := range map[string]bool{"response.audio.delta": false, "response.output_audio.delta": false, "response.audio.transcript.delta": true} {
 		event := `{"type":"` + typ + `","delta":"forb"}`
-		if got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses), event); (got[0] != event) != held {
+		if got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses), event); (got[0] != event) != held {
 			t.Errorf("%s: got %q", typ, got)
 		}
 	}
@@ -113,7 +114,7 @@ func TestAnEventIsOfTheTypeOfItsDataOrItsName(t *testing.T) {
 		{"response.x.delta", `{"delta":"forb"}`}: true, {"response.x", `{"type":"response.x.delta","delta":"forb"}`}: true,
 		{"response.x.delta", `{"type":"response.x","delta":"forb"}`}: false, {"", `{"delta":"forb"}`}: false,
 	} {
-		events, _, err := forbidden(t, judge.Redact).Stream(judge.Responses).Push(openai.NewEvent([]byte(event[0]), []byte(event[1])))
+		events, _, err := forbidden(t, judge.Redact).Stream(guardrail.Responses).Push(openai.NewEvent([]byte(event[0]), []byte(event[1])))
 		if got := len(events) == 1 && string(events[0].AppendTo(nil)) != event[1]; got != held || err != nil {
 			t.Errorf("%s: %d events, %v", event, len(events), err)
 		}
@@ -122,7 +123,7 @@ func TestAnEventIsOfTheTypeOfItsDataOrItsName(t *testing.T) {
 
 func TestOnlyThePartsOfAMessageAreOneText(t *testing.T) {
 	for kind, joined := range map[string]bool{"output_text": true, "refusal": true, "reasoning_text": false, "reasoning_summary_text": false, "x": false} {
-		s := forbidden(t, judge.Deny).Stream(judge.Responses)
+		s := forbidden(t, judge.Deny).Stream(guardrail.Responses)
 		var denied bool
 		for part, text := range []string{"a forb", "idden b"} {
 			_, v, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.%s.delta","output_index":0,"content_index":%d,"delta":"%s"}`, kind, part, text)))

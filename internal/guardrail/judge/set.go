@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -15,11 +16,7 @@ import (
 // cannot be judged. It is the provider's mistake (502).
 var ErrMalformed = errors.New("not a JSON object")
 
-// LimitError says that a body has more of something than is kept in memory to judge it. In a
-// request it is the caller's mistake (413).
-type LimitError = document.LimitError
-
-// Set is the guardrails that apply to a call. A nil Set has none. It is safe for concurrent use.
+// Set is a [guardrail.Set] of at least one guardrail.
 type Set struct {
 	input, output checks
 	window        int
@@ -28,19 +25,20 @@ type Set struct {
 
 // checks are the rules and webhooks of a Set in one direction.
 type checks struct {
-	direction Direction
+	direction guardrail.Direction
 	rules     []detect.Rule
-	verdicts  []Verdict // by rule
+	verdicts  []guardrail.Verdict // by rule
 	hooks     []*Guardrail
 	matchers  *sync.Pool
 }
 
-// Join joins guardrails, in the order in which they judge. Nil ones are left out. The first one
-// that refuses a text is named in the verdict. Join returns nil if there are no guardrails.
-func Join(guardrails ...*Guardrail) *Set {
-	s := &Set{input: checks{direction: Input}, output: checks{direction: Output}}
-	for _, g := range guardrails {
-		if g == nil {
+// Join joins guardrails of this package, in the order in which they judge. Nil ones are left out.
+// The first one that refuses a text is named in the verdict.
+func Join(all []guardrail.Guardrail) guardrail.Set {
+	s := &Set{input: checks{direction: guardrail.Input}, output: checks{direction: guardrail.Output}}
+	for _, one := range all {
+		g, ok := one.(*Guardrail)
+		if !ok { // nil
 			continue
 		}
 		for _, c := range [...]*checks{&s.input, &s.output} {
@@ -49,21 +47,18 @@ func Join(guardrails ...*Guardrail) *Set {
 			}
 			for _, r := range g.rules {
 				c.rules = append(c.rules, r.Rule)
-				c.verdicts = append(c.verdicts, Verdict{Guardrail: g.name, Class: r.class})
+				c.verdicts = append(c.verdicts, guardrail.Verdict{Guardrail: g.name, Class: r.class})
 			}
 			if g.webhook != nil {
 				c.hooks = append(c.hooks, g)
 			}
 		}
-		if g.on&Output != 0 {
+		if g.on&guardrail.Output != 0 {
 			s.window = max(s.window, g.window)
 			if g.webhook != nil && s.wholeOnly == "" {
 				s.wholeOnly = g.name
 			}
 		}
-	}
-	if s.input.empty() && s.output.empty() {
-		return nil
 	}
 	for _, c := range [...]*checks{&s.input, &s.output} {
 		rules := c.rules
@@ -74,36 +69,13 @@ func Join(guardrails ...*Guardrail) *Set {
 
 func (c *checks) empty() bool { return len(c.rules) == 0 && len(c.hooks) == 0 }
 
-// WholeOnly returns the name of a guardrail that can only judge whole answers, if there is one. The
-// caller must then refuse calls that ask for a stream.
-func (s *Set) WholeOnly() (guardrail string, ok bool) {
-	if s == nil {
-		return "", false
-	}
-	return s.wholeOnly, s.wholeOnly != ""
-}
+// WholeOnly implements [guardrail.Set].
+func (s *Set) WholeOnly() (guardrail string, ok bool) { return s.wholeOnly, s.wholeOnly != "" }
 
-// Result is the judgement of a body.
-type Result struct {
-	// Verdict refuses the body. It is nil if the body may pass.
-	Verdict *Verdict
-
-	// Body is what to send instead, nil if nothing was changed. Only changed strings differ from
-	// the original; all other bytes are kept.
-	Body []byte
-
-	// Redacted says what was taken out, each class of each guardrail once.
-	Redacted []Verdict
-
-	// Unjudged are the guardrails that let the body pass because their webhook failed.
-	Unjudged []string
-}
-
-// Request judges the body of a request, which [jsonscan.StrictAll] must have accepted. The error is a
-// [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
-func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
-	if s == nil || s.input.empty() {
-		return Result{}, nil
+// Request implements [guardrail.Set].
+func (s *Set) Request(ctx context.Context, body []byte) (guardrail.Result, error) {
+	if s.input.empty() {
+		return guardrail.Result{}, nil
 	}
 	return s.input.check(ctx, body)
 }
@@ -111,32 +83,31 @@ func (s *Set) Request(ctx context.Context, body []byte) (Result, error) {
 // usualMembers is how many members an answer may have without an allocation.
 const usualMembers = 16
 
-// JudgesAnswers reports whether any guardrail reads what providers answer.
-func (s *Set) JudgesAnswers() bool { return s != nil && !s.output.empty() }
+// JudgesAnswers implements [guardrail.Set].
+func (s *Set) JudgesAnswers() bool { return !s.output.empty() }
 
-// Answer judges a whole answer of a provider and empties its token probabilities. The error is
-// [ErrMalformed], a [*LimitError], a [*HookLimitError], a [*WebhookError], or that of ctx.
-func (s *Set) Answer(ctx context.Context, body []byte) (Result, error) {
+// Answer implements [guardrail.Set]. An answer that is no JSON object is [ErrMalformed].
+func (s *Set) Answer(ctx context.Context, body []byte) (guardrail.Result, error) {
 	if !s.JudgesAnswers() {
-		return Result{}, nil
+		return guardrail.Result{}, nil
 	}
 	var usual [usualMembers]jsonscan.Member
 	if _, err := jsonscan.Lenient(body, usual[:0]); err != nil {
-		return Result{}, ErrMalformed
+		return guardrail.Result{}, ErrMalformed
 	}
 	return s.output.check(ctx, body)
 }
 
-func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
-	var result Result
-	if c.direction == Output {
+func (c *checks) check(ctx context.Context, body []byte) (guardrail.Result, error) {
+	var result guardrail.Result
+	if c.direction == guardrail.Output {
 		if out := document.WithoutLogprobs(body); len(out) != len(body) {
 			body, result.Body = out, out
 		}
 	}
 	if len(c.rules) > 0 {
 		if err := c.read(ctx, body, &result); err != nil || result.Verdict != nil {
-			return Result{Verdict: result.Verdict}, err
+			return guardrail.Result{Verdict: result.Verdict}, err
 		}
 		if result.Body != nil {
 			body = result.Body
@@ -144,7 +115,7 @@ func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 	}
 	for _, g := range c.hooks {
 		if err := g.ask(ctx, c.direction, body, &result); err != nil || result.Verdict != nil {
-			return Result{Verdict: result.Verdict}, err
+			return guardrail.Result{Verdict: result.Verdict}, err
 		}
 		if result.Body != nil {
 			body = result.Body
@@ -156,7 +127,7 @@ func (c *checks) check(ctx context.Context, body []byte) (Result, error) {
 var readers = sync.Pool{New: func() any { return new(document.Reader) }}
 
 // read judges a body by the rules.
-func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
+func (c *checks) read(ctx context.Context, body []byte, result *guardrail.Result) error {
 	matcher := c.matcher()
 	defer c.release(matcher)
 	reader := readers.Get().(*document.Reader)
@@ -164,7 +135,7 @@ func (c *checks) read(ctx context.Context, body []byte, result *Result) error {
 		reader.Release()
 		readers.Put(reader)
 	}()
-	reader.Reset(matcher, body, c.direction == Output)
+	reader.Reset(matcher, body, c.direction == guardrail.Output)
 	switch err := reader.Read(ctx); {
 	case err == detect.ErrDenied:
 		result.Verdict = c.verdict(matcher)
@@ -194,13 +165,13 @@ func (c *checks) release(m *detect.Matcher) {
 }
 
 // verdict returns the verdict of the rule that denied the matcher's text.
-func (c *checks) verdict(m *detect.Matcher) *Verdict {
+func (c *checks) verdict(m *detect.Matcher) *guardrail.Verdict {
 	v := c.verdicts[m.DeniedBy()]
 	return &v
 }
 
 // redacted adds to list what the matcher took out, each verdict once.
-func (c *checks) redacted(m *detect.Matcher, list []Verdict) []Verdict {
+func (c *checks) redacted(m *detect.Matcher, list []guardrail.Verdict) []guardrail.Verdict {
 	for _, i := range m.Redacted() {
 		if v := c.verdicts[i]; !slices.Contains(list, v) {
 			list = append(list, v)

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
 func TestDirectionsHaveNames(t *testing.T) {
-	for direction, want := range map[judge.Direction]string{judge.Input: "input", judge.Output: "output", judge.Both: "both", 0: "direction 0", 4: "direction 4"} {
+	for direction, want := range map[guardrail.Direction]string{guardrail.Input: "input", guardrail.Output: "output", guardrail.Both: "both", 0: "direction 0", 4: "direction 4"} {
 		if got := direction.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -24,20 +25,20 @@ func TestCompileAcceptsUpToItsLimits(t *testing.T) {
 	for i := range many {
 		many[i] = email
 	}
-	hook := func(w judge.Webhook, on judge.Direction) judge.Spec {
+	hook := func(w judge.Webhook, on guardrail.Direction) judge.Spec {
 		w.Transport = http.DefaultTransport
 		return judge.Spec{Name: "g", On: on, Webhook: &w}
 	}
 	for _, spec := range []judge.Spec{
 		{Name: strings.Repeat("n", 64), Rules: many}, {Name: "A-z_0.9", Rules: many[:1], Window: 1}, {Name: "g", Rules: many[:1], Window: 8192},
-		hook(judge.Webhook{URL: "http://m.example"}, judge.Input), hook(judge.Webhook{URL: "https://m.example/x", RefuseStreams: true}, judge.Output),
+		hook(judge.Webhook{URL: "http://m.example"}, guardrail.Input), hook(judge.Webhook{URL: "https://m.example/x", RefuseStreams: true}, guardrail.Output),
 	} {
 		if g, err := judge.Compile(spec); err != nil || g.Name() != spec.Name {
 			t.Errorf("%v: %v", spec.Name, err)
 		}
 	}
 	for _, spec := range []judge.Spec{
-		{Name: strings.Repeat("n", 65), Rules: many}, hook(judge.Webhook{URL: "https:///path"}, judge.Input), hook(judge.Webhook{URL: "https://m.example", Timeout: -1}, judge.Input), hook(judge.Webhook{URL: "https://m.example"}, judge.Output),
+		{Name: strings.Repeat("n", 65), Rules: many}, hook(judge.Webhook{URL: "https:///path"}, guardrail.Input), hook(judge.Webhook{URL: "https://m.example", Timeout: -1}, guardrail.Input), hook(judge.Webhook{URL: "https://m.example"}, guardrail.Output),
 	} {
 		if _, err := judge.Compile(spec); err == nil {
 			t.Errorf("%v is accepted", spec)
@@ -51,14 +52,14 @@ func TestCompileAcceptsUpToItsLimits(t *testing.T) {
 // Compile must not change the spec, which a reload may compile again.
 func TestCompileCopiesTheWebhook(t *testing.T) {
 	hook := judge.Webhook{URL: "http://m.example", Transport: http.DefaultTransport}
-	if _, err := judge.Compile(judge.Spec{Name: "g", On: judge.Input, Webhook: &hook}); err != nil || hook.Timeout != 0 {
+	if _, err := judge.Compile(judge.Spec{Name: "g", On: guardrail.Input, Webhook: &hook}); err != nil || hook.Timeout != 0 {
 		t.Errorf("the timeout is %v, %v", hook.Timeout, err)
 	}
 }
 
 func TestAWebhookHasItsTimeout(t *testing.T) {
 	var left time.Duration
-	set := compiled(t, judge.Spec{Name: "g", On: judge.Input, Webhook: &judge.Webhook{URL: "http://m.example", Timeout: time.Hour, Transport: moderator(func(r *http.Request) (*http.Response, error) {
+	set := compiled(t, judge.Spec{Name: "g", On: guardrail.Input, Webhook: &judge.Webhook{URL: "http://m.example", Timeout: time.Hour, Transport: moderator(func(r *http.Request) (*http.Response, error) {
 		end, _ := r.Context().Deadline()
 		left = time.Until(end)
 		return answering(200, `{"action":"allow"}`)(r)
@@ -94,19 +95,19 @@ func TestWhatIsRedactedHasItsClass(t *testing.T) {
 // Streams hold back as much as the largest window of the guardrails that read answers.
 func TestTheLargestWindowOfAnswersCounts(t *testing.T) {
 	rules := []judge.Rule{{Action: judge.Redact, Detector: judge.Regexp, Pattern: "<[^>]*>"}}
-	spec := func(on judge.Direction, window int) judge.Spec {
+	spec := func(on guardrail.Direction, window int) judge.Spec {
 		return judge.Spec{Name: "g", On: on, Window: window, Rules: rules}
 	}
 	for _, test := range []struct {
 		specs []judge.Spec
 		want  int
 	}{
-		{[]judge.Spec{spec(judge.Output, 10)}, 10},
-		{[]judge.Spec{spec(judge.Both, 10), spec(judge.Output, 30), spec(judge.Both, 20)}, 30},
-		{[]judge.Spec{spec(judge.Input, 50), spec(judge.Output, 10)}, 10},
-		{[]judge.Spec{spec(judge.Output, 0)}, 256},
+		{[]judge.Spec{spec(guardrail.Output, 10)}, 10},
+		{[]judge.Spec{spec(guardrail.Both, 10), spec(guardrail.Output, 30), spec(guardrail.Both, 20)}, 30},
+		{[]judge.Spec{spec(guardrail.Input, 50), spec(guardrail.Output, 10)}, 10},
+		{[]judge.Spec{spec(guardrail.Output, 0)}, 256},
 	} {
-		s := newWire(compiled(t, test.specs...), judge.Chat)
+		s := newWire(compiled(t, test.specs...), guardrail.Chat)
 		got := client{texts: map[string]string{}, finished: map[int]bool{}}
 		events, _, _ := s.push("", `{"choices":[{"delta":{"content":"<`+strings.Repeat("x", 999)+`"}}]}`)
 		got.read(t, events)
@@ -117,14 +118,14 @@ func TestTheLargestWindowOfAnswersCounts(t *testing.T) {
 }
 
 func TestTheFirstWebhookOnAnswersRefusesStreams(t *testing.T) {
-	hook := func(name string, on judge.Direction) judge.Spec {
+	hook := func(name string, on guardrail.Direction) judge.Spec {
 		return judge.Spec{Name: name, On: on, Webhook: &judge.Webhook{URL: "http://m.example", RefuseStreams: true, Transport: answering(200, `{"action":"allow"}`)}}
 	}
 	for _, test := range []struct {
-		set  *judge.Set
+		set  guardrail.Set
 		want string
 	}{
-		{compiled(t, hook("a", judge.Input)), ""}, {compiled(t, hook("a", judge.Input), hook("b", judge.Output), hook("c", judge.Both)), "b"},
+		{compiled(t, hook("a", guardrail.Input)), ""}, {compiled(t, hook("a", guardrail.Input), hook("b", guardrail.Output), hook("c", guardrail.Both)), "b"},
 		{forbidden(t, judge.Deny), ""},
 	} {
 		if name, ok := test.set.WholeOnly(); name != test.want || ok != (test.want != "") {
@@ -132,10 +133,10 @@ func TestTheFirstWebhookOnAnswersRefusesStreams(t *testing.T) {
 		}
 	}
 	// A webhook alone reads no stream, and no answer if it is for requests.
-	if s := compiled(t, hook("a", judge.Both)).Stream(judge.Chat); s != nil {
+	if s := compiled(t, hook("a", guardrail.Both)).Stream(guardrail.Chat); s != nil {
 		t.Error("a webhook reads a stream")
 	}
-	if r, err := compiled(t, hook("a", judge.Input)).Answer(t.Context(), []byte(`[]`)); err != nil || r.Body != nil {
+	if r, err := compiled(t, hook("a", guardrail.Input)).Answer(t.Context(), []byte(`[]`)); err != nil || r.Body != nil {
 		t.Errorf("%v, %v", r, err)
 	}
 }
@@ -144,9 +145,9 @@ func TestTheFirstWebhookOnAnswersRefusesStreams(t *testing.T) {
 func TestADenialComesAlone(t *testing.T) {
 	set := golden(t)
 	body := []byte(`{"logprobs":["x"],"a":"jo@corp.example","b":"red mercury"}`)
-	for name, judge := range map[string]func() (judge.Result, error){
-		"request": func() (judge.Result, error) { return set.Request(t.Context(), body) },
-		"answer":  func() (judge.Result, error) { return set.Answer(t.Context(), body) },
+	for name, judge := range map[string]func() (guardrail.Result, error){
+		"request": func() (guardrail.Result, error) { return set.Request(t.Context(), body) },
+		"answer":  func() (guardrail.Result, error) { return set.Answer(t.Context(), body) },
 	} {
 		if r, err := judge(); err != nil || r.Verdict == nil || r.Body != nil || r.Redacted != nil {
 			t.Errorf("%s: %+v, %v", name, r, err)

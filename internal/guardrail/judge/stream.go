@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
@@ -18,20 +19,7 @@ const maxChannels = 512
 // provider's mistake (502).
 var ErrTooManyTexts = errors.New("too many texts open in one stream")
 
-// Wire is the form of a stream.
-type Wire uint8
-
-// The wires.
-const (
-	Chat      Wire = iota // chat.completion.chunk objects, then [DONE]
-	Responses             // the typed events of the Responses API
-	Messages              // the events of the Messages API
-	Generate              // Google's GenerateContentResponse objects
-	Sound                 // events without text
-)
-
-// Stream judges an answer event by event. It is a state machine without a clock or I/O, and not
-// safe for concurrent use.
+// Stream is a [guardrail.Stream]: a state machine without a clock or I/O.
 //
 //	events --Push--> channels (text held back) --> the same events, and a few more
 //	                     | a rule denies
@@ -52,7 +40,7 @@ const (
 // the channel of that one.
 type Stream struct {
 	set            *Set
-	wire           Wire
+	wire           guardrail.Wire
 	channels       []*channel              // open ones, in the order of their first pieces
 	open           map[string]*channel     // by id, without those that end with the current event
 	tails          map[string]*detect.Tail // ends of the texts that a channel may continue, by name
@@ -64,15 +52,13 @@ type Stream struct {
 	repeat         repeat                  // of the event before
 	text           []byte                  // new text of the current event, if it repeats that
 	out            []*openai.Event
-	redacts        []Verdict
+	redacts        []guardrail.Verdict
 	ended          bool
 }
 
-// Stream returns a judge for one streamed answer, or nil if no rule reads answers. It must run
-// before any translation of the stream: an inserted event repeats the id of its tool call, which
-// some clients do not expect.
-func (s *Set) Stream(wire Wire) *Stream {
-	if s == nil || wire == Sound || len(s.output.rules) == 0 {
+// Stream implements [guardrail.Set].
+func (s *Set) Stream(wire guardrail.Wire) guardrail.Stream {
+	if wire == guardrail.Sound || len(s.output.rules) == 0 {
 		return nil
 	}
 	return &Stream{set: s, wire: wire,
@@ -80,11 +66,9 @@ func (s *Set) Stream(wire Wire) *Stream {
 		precedingTexts: map[responsePart]string{}, calls: map[string][]toolCall{}}
 }
 
-// Push takes one event and returns the events to send now. They are valid until the next call, and
-// not longer than the event itself. A Verdict ends the stream: the events that come with it must be
-// sent, and nothing after them. The error also ends it. It is [ErrMalformed], [ErrTooManyTexts] or
-// a [*LimitError].
-func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
+// Push implements [guardrail.Stream]. The error is [ErrMalformed], [ErrTooManyTexts] or a
+// [*guardrail.LimitError].
+func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *guardrail.Verdict, error) {
 	s.out = s.out[:0]
 	if s.ended || len(event.Data) == 0 {
 		return nil, nil, nil
@@ -113,13 +97,13 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	e := newEventEdit(s, event, members)
 	defer e.free()
 	switch s.wire {
-	case Chat:
+	case guardrail.Chat:
 		e.readChat()
-	case Responses:
+	case guardrail.Responses:
 		e.readResponses()
-	case Messages:
+	case guardrail.Messages:
 		(&messagesEvent{eventEdit: e}).read()
-	case Generate:
+	case guardrail.Generate:
 		readGenerate(e)
 	}
 	if e.verdict == nil && e.err == nil {
@@ -131,9 +115,8 @@ func (s *Stream) Push(event *openai.Event) ([]*openai.Event, *Verdict, error) {
 	return s.out, nil, nil
 }
 
-// Close ends a stream whose last event did not, and returns the text that was held back. After it,
-// Push returns nothing.
-func (s *Stream) Close() ([]*openai.Event, *Verdict) {
+// Close implements [guardrail.Stream].
+func (s *Stream) Close() ([]*openai.Event, *guardrail.Verdict) {
 	s.out = s.out[:0]
 	if s.ended {
 		return nil, nil
@@ -146,10 +129,10 @@ func (s *Stream) Close() ([]*openai.Event, *Verdict) {
 	return s.out, nil
 }
 
-// Redacted says what was taken out so far, each class of each guardrail once.
-func (s *Stream) Redacted() []Verdict { return s.redacts }
+// Redacted implements [guardrail.Stream].
+func (s *Stream) Redacted() []guardrail.Verdict { return s.redacts }
 
-func (s *Stream) end(v *Verdict, err error) ([]*openai.Event, *Verdict, error) {
+func (s *Stream) end(v *guardrail.Verdict, err error) ([]*openai.Event, *guardrail.Verdict, error) {
 	s.ended, s.channels = true, nil
 	return nil, v, err
 }
@@ -168,7 +151,7 @@ func (s *Stream) channel(id, group string) (c *channel, fresh bool) {
 }
 
 // flush ends the selected channels and inserts events with the text they held back.
-func (s *Stream) flush(selected func(*channel) bool) *Verdict {
+func (s *Stream) flush(selected func(*channel) bool) *guardrail.Verdict {
 	kept := s.channels[:0]
 	var remainders []remainder
 	for _, c := range s.channels {

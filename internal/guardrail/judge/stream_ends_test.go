@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 // sentOn pushes events and returns the data of what is sent for each, and at the end.
-func sentOn(t *testing.T, s *judge.Stream, events ...string) (list []string) {
+func sentOn(t *testing.T, s guardrail.Stream, events ...string) (list []string) {
 	t.Helper()
 	add := func(events []*openai.Event) {
 		out := ""
@@ -37,7 +38,7 @@ func sentOn(t *testing.T, s *judge.Stream, events ...string) (list []string) {
 }
 
 func TestAStreamThatHasEndedSendsNothing(t *testing.T) {
-	s := golden(t).Stream(judge.Chat)
+	s := golden(t).Stream(guardrail.Chat)
 	if got := sentOn(t, s, "", " \n", `{"choices":[{"delta":{"content":"jo"}}]}`); got[0] != "" || got[1] != "" || got[3] == "" {
 		t.Errorf("got %q", got)
 	}
@@ -54,7 +55,7 @@ func TestAStreamThatHasEndedSendsNothing(t *testing.T) {
 func TestPiecesStayAsTheyAre(t *testing.T) {
 	const text = `{"choices":[{"delta":{"content":"\u0061 \/ "}}]}`
 	const call = `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":{"a": 1}}}]}}]}`
-	got := sentOn(t, golden(t).Stream(judge.Chat), text, call)
+	got := sentOn(t, golden(t).Stream(guardrail.Chat), text, call)
 	if want := `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\": 1}"}}]}}]}`; got[0] != text || got[1] != want {
 		t.Errorf("got %q", got)
 	}
@@ -62,7 +63,7 @@ func TestPiecesStayAsTheyAre(t *testing.T) {
 
 // An event may hold several texts that are denied. The first is named.
 func TestTheFirstTextOfAnEventIsNamed(t *testing.T) {
-	for _, wire := range []judge.Wire{judge.Chat, judge.Responses} {
+	for _, wire := range []guardrail.Wire{guardrail.Chat, guardrail.Responses} {
 		for _, event := range []string{
 			`{"choices":[{"index":0,"delta":{"content":"forbidden."}},{"index":1,"delta":{"content":"4111111111111111."}}]}`,
 			`{"type":"x","a":"forbidden","b":"4111111111111111"}`,
@@ -75,7 +76,7 @@ func TestTheFirstTextOfAnEventIsNamed(t *testing.T) {
 }
 
 func TestAStreamHasAtMost512ToolCalls(t *testing.T) {
-	s := golden(t).Stream(judge.Chat)
+	s := golden(t).Stream(guardrail.Chat)
 	for i := range 513 {
 		choice, arguments := 0, ""
 		if i == 512 {
@@ -89,7 +90,7 @@ func TestAStreamHasAtMost512ToolCalls(t *testing.T) {
 }
 
 func TestAResponseHasAtMost512Texts(t *testing.T) {
-	s := golden(t).Stream(judge.Responses)
+	s := golden(t).Stream(guardrail.Responses)
 	for i := range 513 {
 		_, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"type":"response.x.delta","output_index":%d,"delta":"jo"}`, i)))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, judge.ErrTooManyTexts) {
@@ -100,8 +101,8 @@ func TestAResponseHasAtMost512Texts(t *testing.T) {
 
 func TestAFragmentWithoutIDContinuesTheCallOfItsIndex(t *testing.T) {
 	for index := range 3 {
-		s := forbidden(t, judge.Deny).Stream(judge.Chat)
-		push := func(call string) *judge.Verdict {
+		s := forbidden(t, judge.Deny).Stream(guardrail.Chat)
+		push := func(call string) *guardrail.Verdict {
 			_, v, err := s.Push(openai.NewEvent(nil, []byte(`{"choices":[{"delta":{"tool_calls":[`+call+`]}}]}`)))
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +123,7 @@ func TestAFragmentWithoutIDContinuesTheCallOfItsIndex(t *testing.T) {
 }
 
 func TestAFragmentWithoutIndexContinuesTheLastCall(t *testing.T) {
-	s := forbidden(t, judge.Deny).Stream(judge.Chat)
+	s := forbidden(t, judge.Deny).Stream(guardrail.Chat)
 	for i, call := range []string{
 		`{"index":0,"id":"a","function":{"arguments":"x"}}`, `{"index":1,"id":"b","function":{"arguments":"a forb"}}`, `{"function":{"arguments":"idden b"}}`,
 	} {
@@ -136,7 +137,7 @@ func TestAFragmentWithoutIndexContinuesTheLastCall(t *testing.T) {
 // The end of one text of a part is not that of another.
 func TestADoneEventEndsItsKindOnly(t *testing.T) {
 	const at = `"output_index":0,"content_index":0,`
-	s := forbidden(t, judge.Redact).Stream(judge.Responses)
+	s := forbidden(t, judge.Redact).Stream(guardrail.Responses)
 	got := sentOn(t, s,
 		`{"type":"response.refusal.delta",`+at+`"delta":"a forb"}`,
 		`{"type":"response.output_text.done",`+at+`"text":"x"}`,
@@ -157,7 +158,7 @@ func TestAPartContinuesTheOneBefore(t *testing.T) {
 			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"idden b"}}`,
 			`{"type":"response.output_text.delta","output_index":0,"content_index":1,"delta":"idden b"}`,
 		} {
-			s := forbidden(t, judge.Deny).Stream(judge.Responses)
+			s := forbidden(t, judge.Deny).Stream(guardrail.Responses)
 			_, _, _ = s.Push(openai.NewEvent(nil, []byte(first)))
 			if _, v, err := s.Push(openai.NewEvent(nil, []byte(second))); v == nil || err != nil {
 				t.Errorf("%s, %s: %v, %v", first, second, v, err)
@@ -167,7 +168,7 @@ func TestAPartContinuesTheOneBefore(t *testing.T) {
 }
 
 func TestChoicesThatAreNoObjectsAreNoChoices(t *testing.T) {
-	s := forbidden(t, judge.Redact).Stream(judge.Chat)
+	s := forbidden(t, judge.Redact).Stream(guardrail.Chat)
 	got := sentOn(t, s, `{"choices":[{"index":0,"delta":{"content":"a forb"}}]}`, `{"choices":[null,{"index":0,"delta":{"reasoning":"x "}}]}`)
 	if !jsontest.Has(t, got[1], `{"content":"forb"}`) {
 		t.Errorf("got %q", got)
@@ -178,7 +179,7 @@ func TestAnItemEndsItsTextsOnly(t *testing.T) {
 	delta := func(item int) string {
 		return fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"content_index":0,"delta":"forb"}`, item)
 	}
-	got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses), delta(0), delta(1), `{"type":"response.output_item.done","output_index":0,"item":{}}`)
+	got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses), delta(0), delta(1), `{"type":"response.output_item.done","output_index":0,"item":{}}`)
 	if strings.Count(got[2], "forb") != 1 || !jsontest.Has(t, got[2], `{"output_index":0}`) || jsontest.Has(t, got[2], `{"output_index":1}`) || !jsontest.Has(t, got[3], `{"output_index":1}`) {
 		t.Errorf("got %q", got)
 	}
@@ -191,8 +192,8 @@ func TestWhatIsSentAtTheEndIsNumbered(t *testing.T) {
 	}
 	set := forbidden(t, judge.Redact)
 	for name, got := range map[string][]string{
-		"done":   sentOn(t, set.Stream(judge.Responses), delta(0, 7), delta(1, 8), "[DONE]"),
-		"closed": sentOn(t, set.Stream(judge.Responses), delta(0, 7), delta(1, 8)),
+		"done":   sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8), "[DONE]"),
+		"closed": sentOn(t, set.Stream(guardrail.Responses), delta(0, 7), delta(1, 8)),
 	} {
 		if !jsontest.Has(t, got[2], `{"sequence_number":9,"delta":"forb"}`) || !jsontest.Has(t, got[2], `{"sequence_number":10,"delta":"forb"}`) {
 			t.Errorf("%s: got %q", name, got)
@@ -204,7 +205,7 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 	for index, want := range map[string]string{
 		"9": "9", "10": "10", "123456789": "123456789", "1234567890": "0", "-1": "0", "1.5": "0", "1e3": "0", `"7"`: "0", "null": "0", "true": "0",
 	} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Chat), `{"choices":[{"index":`+index+`,"delta":{"content":"forb"}}]}`)
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Chat), `{"choices":[{"index":`+index+`,"delta":{"content":"forb"}}]}`)
 		if !jsontest.Has(t, got[1], `{"index":`+want+`,"delta":{"content":"forb"}}`) {
 			t.Errorf("%s: got %q", index, got)
 		}
@@ -214,7 +215,7 @@ func TestAnIndexIsAWholeNumber(t *testing.T) {
 // A part that begins empty begins with its first delta: the part before it may go on until then.
 func TestAPartThatBeginsEmptyEndsNoOther(t *testing.T) {
 	for text, ends := range map[string]bool{"": false, "x": true} {
-		got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses),
+		got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses),
 			`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"forb"}`,
 			`{"type":"response.content_part.added","output_index":0,"content_index":1,"part":{"type":"output_text","text":"`+text+`"}}`)
 		if now := jsontest.Has(t, got[1], `{"delta":"forb"}`); now != ends {
@@ -232,7 +233,7 @@ func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
 		`{"type":"response.x",` + at + `,"other":{"text":"idden b"}}`:                      false,
 		`{"type":"response.content_part.done",` + at + `,"part":{"a":{"text":"idden b"}}}`: false,
 	} {
-		s := forbidden(t, judge.Deny).Stream(judge.Responses)
+		s := forbidden(t, judge.Deny).Stream(guardrail.Responses)
 		_, _, _ = s.Push(openai.NewEvent(nil, []byte(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a forb"}`)))
 		_, _, _ = s.Push(openai.NewEvent(nil, []byte(`{"type":"response.output_text.delta",`+at+`,"delta":"x "}`)))
 		if _, v, err := s.Push(openai.NewEvent(nil, []byte(event))); (v != nil) != denied || err != nil {
@@ -243,7 +244,7 @@ func TestOnlyTheTextOfAPartContinuesTheOneBefore(t *testing.T) {
 
 func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 	const plain = `{"type":"response.y"}`
-	got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses),
+	got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","sequence_number":3,"delta":"forb"}`, `{"type":"response.x.done","sequence_number":4}`, plain)
 	if !jsontest.Has(t, got[1], `{"sequence_number":5}`) || got[2] != plain {
 		t.Errorf("got %q", got)
@@ -252,7 +253,7 @@ func TestAnEventWithoutNumberGetsNone(t *testing.T) {
 
 // Numbers shift only by events that have one.
 func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
-	got := sentOn(t, forbidden(t, judge.Redact).Stream(judge.Responses),
+	got := sentOn(t, forbidden(t, judge.Redact).Stream(guardrail.Responses),
 		`{"type":"response.x.delta","delta":"forb"}`, `{"type":"response.x.done","sequence_number":5}`)
 	if !jsontest.Has(t, got[1], `{"delta":"forb"}`) || !jsontest.Has(t, got[1], `{"sequence_number":5}`) {
 		t.Errorf("got %q", got)
@@ -260,7 +261,7 @@ func TestAnEventWithoutNumberShiftsNone(t *testing.T) {
 }
 
 func TestAnEmptyPieceOpensNoText(t *testing.T) {
-	s := golden(t).Stream(judge.Chat)
+	s := golden(t).Stream(guardrail.Chat)
 	for i := range 600 {
 		if _, _, err := s.Push(openai.NewEvent(nil, fmt.Appendf(nil, `{"choices":[{"index":%d,"delta":{"role":"assistant","content":""}}]}`, i))); err != nil {
 			t.Fatalf("choice %d: %v", i, err)
@@ -272,7 +273,7 @@ func TestAnEmptyPieceOpensNoText(t *testing.T) {
 func TestChoicesThatComeTwiceAreBothRead(t *testing.T) {
 	const harmless, denied = `"choices":[{"index":0,"delta":{"content":"x "}}]`, `"choices":[{"index":0,"delta":{"content":"forbidden "}}]`
 	for _, event := range []string{"{" + harmless + "," + denied + "}", "{" + denied + "," + harmless + "}"} {
-		if _, v, err := forbidden(t, judge.Deny).Stream(judge.Chat).Push(openai.NewEvent(nil, []byte(event))); v == nil || err != nil {
+		if _, v, err := forbidden(t, judge.Deny).Stream(guardrail.Chat).Push(openai.NewEvent(nil, []byte(event))); v == nil || err != nil {
 			t.Errorf("%s: %v, %v", event, v, err)
 		}
 	}

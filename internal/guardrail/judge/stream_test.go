@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -78,7 +79,7 @@ func FuzzChatStreamsAreRedactedLikeWholeTexts(f *testing.F) {
 		if utf8.RuneCountInString(text)*len(cuts) >= judge.DefaultWindow {
 			text = ""
 		}
-		s := newWire(set, judge.Chat)
+		s := newWire(set, guardrail.Chat)
 		got := client{texts: map[string]string{}, finished: map[int]bool{}}
 		sent := map[string]string{}
 		push := func(data string) {
@@ -117,7 +118,7 @@ func FuzzChatStreamsAreRedactedLikeWholeTexts(f *testing.F) {
 func TestTextIsDelayedByNoMoreThanTheWindow(t *testing.T) {
 	const window = 20
 	set := compiled(t, judge.Spec{Name: "g", Window: window, Rules: []judge.Rule{{Action: judge.Redact, Detector: judge.Regexp, Pattern: `<[^>]*>`}}})
-	s := newWire(set, judge.Chat)
+	s := newWire(set, guardrail.Chat)
 	got := client{texts: map[string]string{}, finished: map[int]bool{}}
 	for i := range 100 {
 		text := "x"
@@ -144,7 +145,7 @@ func TestNothingOfWhatIsDeniedIsSent(t *testing.T) {
 	text := "first words, then the secret AKIAQYLPMN5HHHFPZAM2 and more"
 	set := compiled(t, judge.Spec{Name: "g", Rules: []judge.Rule{{Action: judge.Deny, Detector: judge.Secrets}, {Action: judge.Redact, Detector: judge.Email}}})
 	for size := 1; size < len(text); size++ {
-		s := newWire(set, judge.Responses)
+		s := newWire(set, guardrail.Responses)
 		sent, denied := "", false
 		for at := 0; at < len(text); at += size {
 			piece, _ := json.Marshal(text[at:min(at+size, len(text))])
@@ -158,7 +159,7 @@ func TestNothingOfWhatIsDeniedIsSent(t *testing.T) {
 				sent += in.Delta
 			}
 			if v != nil {
-				if *v != (judge.Verdict{Guardrail: "g", Class: "secret"}) || len(events) > 0 {
+				if *v != (guardrail.Verdict{Guardrail: "g", Class: "secret"}) || len(events) > 0 {
 					t.Errorf("pieces of %d: %+v with %v", size, v, events)
 				}
 				denied = true
@@ -171,7 +172,7 @@ func TestNothingOfWhatIsDeniedIsSent(t *testing.T) {
 }
 
 func TestTextOnlyInTheTerminalEventIsJudged(t *testing.T) {
-	_, v, err := newWire(golden(t), judge.Responses).push("response.completed",
+	_, v, err := newWire(golden(t), guardrail.Responses).push("response.completed",
 		`{"type":"response.completed","response":{"output":[{"content":[{"text":"Red Mercury"}]}]}}`)
 	if v == nil || err != nil {
 		t.Errorf("%v, %v", v, err)
@@ -179,7 +180,7 @@ func TestTextOnlyInTheTerminalEventIsJudged(t *testing.T) {
 }
 
 func TestStreamsAreBounded(t *testing.T) {
-	s := newWire(golden(t), judge.Chat)
+	s := newWire(golden(t), guardrail.Chat)
 	for i := range 600 {
 		_, _, err := s.push("", fmt.Sprintf(`{"choices":[{"index":%d,"delta":{"content":"jo"}}]}`, i))
 		if i < 512 && err != nil || i == 512 && !errors.Is(err, judge.ErrTooManyTexts) {
@@ -189,14 +190,14 @@ func TestStreamsAreBounded(t *testing.T) {
 	if events, v, err := s.push("", `{}`); events != nil || v != nil || err != nil {
 		t.Error("it goes on after a failure")
 	}
-	if _, _, err := newWire(golden(t), judge.Chat).push("", `{"choices":`); !errors.Is(err, judge.ErrMalformed) {
+	if _, _, err := newWire(golden(t), guardrail.Chat).push("", `{"choices":`); !errors.Is(err, judge.ErrMalformed) {
 		t.Errorf("half an event: %v", err)
 	}
 }
 
 func TestAudioIsNotTakenForText(t *testing.T) {
 	data := `{"type":"response.audio.delta","sequence_number":1,"delta":"jo@corp.example"}`
-	events, v, err := newWire(golden(t), judge.Responses).push("", string([]byte(data)))
+	events, v, err := newWire(golden(t), guardrail.Responses).push("", string([]byte(data)))
 	if len(events) != 1 || string(events[0].data) != data || v != nil || err != nil {
 		t.Errorf("%s, %v, %v", events, v, err)
 	}

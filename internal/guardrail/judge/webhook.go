@@ -8,17 +8,13 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 )
 
 const (
 	// defaultHookTimeout is the default of Webhook.Timeout.
 	defaultHookTimeout = 2 * time.Second
-
-	// MaxHookTexts and MaxHookText bound what a webhook is sent: the number of texts, and the bytes
-	// of all of them. A larger body is refused.
-	MaxHookTexts = 10000
-	MaxHookText  = 8 << 20
 
 	// maxHookAnswer is how many bytes a webhook may answer, maxRedactions how many redactions, and
 	// maxHookClasses how many classes.
@@ -70,7 +66,7 @@ type Webhook struct {
 	Timeout time.Duration
 
 	// FailOpen lets a body pass if the webhook fails. Otherwise the call fails with a
-	// [*WebhookError].
+	// [*guardrail.WebhookError].
 	FailOpen bool
 
 	// RefuseStreams refuses calls that ask for a stream. It is required on output and has no effect
@@ -83,32 +79,8 @@ type Webhook struct {
 	inFlight chan struct{} // a semaphore for open requests
 }
 
-// WebhookError says that a webhook without FailOpen failed. It is not the caller's mistake and may
-// be temporary (503).
-type WebhookError struct {
-	Guardrail string
-	Err       error // for the log
-}
-
-func (e *WebhookError) Error() string {
-	return fmt.Sprintf("webhook of guardrail %q: %v", e.Guardrail, e.Err)
-}
-
-func (e *WebhookError) Unwrap() error { return e.Err }
-
-// HookLimitError says that a body exceeds [MaxHookTexts] or [MaxHookText], so that the webhook was
-// not asked. In a request that is the caller's mistake (413), in an answer the provider's (502).
-type HookLimitError struct {
-	Guardrail string
-	Direction Direction
-}
-
-func (e *HookLimitError) Error() string {
-	return fmt.Sprintf("webhook of guardrail %q: the %v has more than %d texts or %d bytes of them", e.Guardrail, e.Direction, MaxHookTexts, MaxHookText)
-}
-
 // check validates the configuration and sets defaults.
-func (w *Webhook) check(on Direction) error {
+func (w *Webhook) check(on guardrail.Direction) error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil:
@@ -119,7 +91,7 @@ func (w *Webhook) check(on Direction) error {
 		return errors.New("no transport is set")
 	case w.Timeout < 0:
 		return fmt.Errorf("timeout %v: want more than 0", w.Timeout)
-	case on&Output != 0 && !w.RefuseStreams:
+	case on&guardrail.Output != 0 && !w.RefuseStreams:
 		return errors.New("on output it needs refuse_streams, because it cannot judge a stream before its end")
 	}
 	if w.Timeout == 0 {

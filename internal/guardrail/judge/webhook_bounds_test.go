@@ -11,15 +11,16 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/jsontest"
 )
 
 func TestAWebhookIsAskedAboutAsMuchAsItsLimits(t *testing.T) {
 	for name, body := range map[string]string{
-		"many":      `{"content":[` + strings.Repeat(`"x",`, judge.MaxHookTexts-1) + `"","x"]}`,
-		"long":      `{"content":"` + strings.Repeat("x", judge.MaxHookText) + `"}`,
-		"both long": `{"content":["` + strings.Repeat("x", judge.MaxHookText/2) + `","` + strings.Repeat("x", judge.MaxHookText/2) + `"]}`,
+		"many":      `{"content":[` + strings.Repeat(`"x",`, guardrail.MaxHookTexts-1) + `"","x"]}`,
+		"long":      `{"content":"` + strings.Repeat("x", guardrail.MaxHookText) + `"}`,
+		"both long": `{"content":["` + strings.Repeat("x", guardrail.MaxHookText/2) + `","` + strings.Repeat("x", guardrail.MaxHookText/2) + `"]}`,
 	} {
 		r, err := hooked(t, answering(200, `{"action":"deny"}`), false).Request(t.Context(), []byte(body))
 		if err != nil || r.Verdict == nil {
@@ -64,7 +65,7 @@ func TestTheErrorsOfAWebhookSayWhatIsWrong(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	err := &judge.HookLimitError{Guardrail: "outside", Direction: judge.Input}
+	err := &guardrail.HookLimitError{Guardrail: "outside", Direction: guardrail.Input}
 	if want := `webhook of guardrail "outside": the input has more than 10000 texts or 8388608 bytes of them`; err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -102,7 +103,7 @@ func TestAWebhookThatSaysTwoThingsFails(t *testing.T) {
 		`{"action":"deny","action":"allow"}`, `{"action":"deny","Action":"allow"}`, `{"action":"deny","\u0061ction":"allow"}`,
 		`{"action":"redact","redactions":[{"text":0,"start":0,"end":12,"end":1}]}`,
 	} {
-		var failed *judge.WebhookError
+		var failed *guardrail.WebhookError
 		if r, err := hooked(t, answering(200, answer), false).Request(t.Context(), []byte(hookBody)); !errors.As(err, &failed) {
 			t.Errorf("%s: %+v, %v", answer, r, err)
 		}
@@ -112,7 +113,7 @@ func TestAWebhookThatSaysTwoThingsFails(t *testing.T) {
 // What a webhook leaves is what the next one reads. What they take out is reported together.
 func TestWebhooksReadOneAfterAnother(t *testing.T) {
 	hook := func(name, answer string) judge.Spec {
-		return judge.Spec{Name: name, On: judge.Input, Webhook: &judge.Webhook{URL: "http://m.example", Transport: answering(200, answer)}}
+		return judge.Spec{Name: name, On: guardrail.Input, Webhook: &judge.Webhook{URL: "http://m.example", Transport: answering(200, answer)}}
 	}
 	first := hook("first", `{"action":"redact","redactions":[{"text":0,"start":0,"end":1}]}`)
 	for answer, want := range map[string]string{
@@ -125,7 +126,7 @@ func TestWebhooksReadOneAfterAnother(t *testing.T) {
 		}
 	}
 	r, err := compiled(t, first, hook("second", `{"action":"deny"}`)).Request(t.Context(), []byte(`{"input":"abc"}`))
-	if err != nil || r.Body != nil || r.Redacted != nil || *r.Verdict != (judge.Verdict{Guardrail: "second", Class: "webhook"}) {
+	if err != nil || r.Body != nil || r.Redacted != nil || *r.Verdict != (guardrail.Verdict{Guardrail: "second", Class: "webhook"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 )
 
@@ -29,8 +30,8 @@ func answering(status int, body string) moderator {
 	}
 }
 
-func hooked(t *testing.T, m moderator, open bool) *judge.Set {
-	return compiled(t, judge.Spec{Name: "outside", On: judge.Both, Webhook: &judge.Webhook{
+func hooked(t *testing.T, m moderator, open bool) guardrail.Set {
+	return compiled(t, judge.Spec{Name: "outside", On: guardrail.Both, Webhook: &judge.Webhook{
 		URL: "https://moderator.example/judge", Header: http.Header{"Authorization": {"Bearer x"}},
 		FailOpen: open, RefuseStreams: true, Transport: m,
 	}})
@@ -64,7 +65,7 @@ func TestWebhookDenies(t *testing.T) {
 		`{"action":"deny","class":"the text: call 555 or"}`: "webhook",
 	} {
 		r, err := hooked(t, answering(200, answer), false).Request(t.Context(), []byte(hookBody))
-		if err != nil || r.Verdict == nil || *r.Verdict != (judge.Verdict{Guardrail: "outside", Class: class}) {
+		if err != nil || r.Verdict == nil || *r.Verdict != (guardrail.Verdict{Guardrail: "outside", Class: class}) {
 			t.Errorf("%s: %+v, %v", answer, r.Verdict, err)
 		}
 	}
@@ -113,7 +114,7 @@ func TestWebhookThatFails(t *testing.T) {
 		"classes":     answering(200, redactions(65, func(i int) string { return fmt.Sprintf("class-%d", i) })),
 	} {
 		_, err := hooked(t, m, false).Request(t.Context(), []byte(hookBody))
-		var failed *judge.WebhookError
+		var failed *guardrail.WebhookError
 		if !errors.As(err, &failed) || failed.Guardrail != "outside" || strings.Contains(err.Error(), "555") {
 			t.Errorf("%s, closed: %v", name, err)
 		}
@@ -181,18 +182,18 @@ func TestWebhookTakesOutMuchInLittleTime(t *testing.T) {
 // pass when it fails.
 func TestMoreTextThanAWebhookIsAskedAboutNeverPasses(t *testing.T) {
 	bodies := map[string]string{
-		"many": `{"content":[` + strings.Repeat(`"x",`, judge.MaxHookTexts) + `"x"]}`,
-		"long": `{"content":"` + strings.Repeat("x", judge.MaxHookText+1) + `"}`,
+		"many": `{"content":[` + strings.Repeat(`"x",`, guardrail.MaxHookTexts) + `"x"]}`,
+		"long": `{"content":"` + strings.Repeat("x", guardrail.MaxHookText+1) + `"}`,
 	}
 	for name, body := range bodies {
 		for _, open := range []bool{false, true} {
 			set := hooked(t, answering(200, `{"action":"deny"}`), open)
 			_, err := set.Request(t.Context(), []byte(body))
-			var limit *judge.HookLimitError
-			if !errors.As(err, &limit) || *limit != (judge.HookLimitError{Guardrail: "outside", Direction: judge.Input}) {
+			var limit *guardrail.HookLimitError
+			if !errors.As(err, &limit) || *limit != (guardrail.HookLimitError{Guardrail: "outside", Direction: guardrail.Input}) {
 				t.Errorf("%s, open %t: request %v", name, open, err)
 			}
-			if _, err = set.Answer(t.Context(), []byte(body)); !errors.As(err, &limit) || limit.Direction != judge.Output {
+			if _, err = set.Answer(t.Context(), []byte(body)); !errors.As(err, &limit) || limit.Direction != guardrail.Output {
 				t.Errorf("%s, open %t: answer %v", name, open, err)
 			}
 		}
@@ -255,7 +256,7 @@ func TestWebhookHasTwoSeconds(t *testing.T) {
 
 func TestWebhookGetsTheTextAfterTheRules(t *testing.T) {
 	seen := ""
-	set := compiled(t, judge.Spec{Name: "g", On: judge.Input, Rules: []judge.Rule{{Action: judge.Redact, Detector: judge.Email}},
+	set := compiled(t, judge.Spec{Name: "g", On: guardrail.Input, Rules: []judge.Rule{{Action: judge.Redact, Detector: judge.Email}},
 		Webhook: &judge.Webhook{URL: "https://m.example/", Transport: moderator(func(r *http.Request) (*http.Response, error) {
 			body, _ := io.ReadAll(r.Body)
 			seen = string(body)

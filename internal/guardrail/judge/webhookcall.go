@@ -12,6 +12,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/detect"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/document"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
@@ -19,7 +20,7 @@ import (
 
 // ask lets the webhook judge a body and adds its judgement to result. A body that exceeds a limit
 // never passes, even with FailOpen: that is not a failure of the webhook.
-func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *Result) error {
+func (g *Guardrail) ask(ctx context.Context, d guardrail.Direction, body []byte, result *guardrail.Result) error {
 	texts, err := g.hookTexts(d, body)
 	if err != nil || len(texts) == 0 {
 		return err
@@ -31,10 +32,10 @@ func (g *Guardrail) ask(ctx context.Context, d Direction, body []byte, result *R
 		result.Unjudged = append(result.Unjudged, g.name)
 		return nil
 	}
-	return &WebhookError{Guardrail: g.name, Err: err}
+	return &guardrail.WebhookError{Guardrail: g.name, Err: err}
 }
 
-func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText, body []byte, result *Result) error {
+func (g *Guardrail) moderate(ctx context.Context, d guardrail.Direction, texts []hookText, body []byte, result *guardrail.Result) error {
 	ctx, cancel := context.WithTimeout(ctx, g.webhook.Timeout)
 	defer cancel()
 	select {
@@ -51,7 +52,7 @@ func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText,
 	case "allow":
 		return nil
 	case "deny":
-		result.Verdict = &Verdict{Guardrail: g.name, Class: hookClass(answer.Class)}
+		result.Verdict = &guardrail.Verdict{Guardrail: g.name, Class: hookClass(answer.Class)}
 		return nil
 	case "redact":
 		return g.redact(d, answer, texts, body, result)
@@ -60,11 +61,11 @@ func (g *Guardrail) moderate(ctx context.Context, d Direction, texts []hookText,
 }
 
 // hookTexts collects the texts of a body.
-func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
+func (g *Guardrail) hookTexts(d guardrail.Direction, body []byte) ([]hookText, error) {
 	var texts []hookText
 	size, many := 0, false
-	w := document.Walker{Data: body, Answer: d == Output}
-	if d == Output {
+	w := document.Walker{Data: body, Answer: d == guardrail.Output}
+	if d == guardrail.Output {
 		w.Logprobs = func(document.Span) {}
 	}
 	w.Visit = func(at document.Span) {
@@ -73,11 +74,11 @@ func (g *Guardrail) hookTexts(d Direction, body []byte) ([]hookText, error) {
 		}
 		text := document.TextOf(body[at.Start:at.End])
 		size += len(text)
-		many = size > MaxHookText || len(texts) == MaxHookTexts
+		many = size > guardrail.MaxHookText || len(texts) == guardrail.MaxHookTexts
 		texts = append(texts, hookText{Where: w.Member(), Text: text, at: at})
 	}
 	if w.Walk(); many {
-		return nil, &HookLimitError{Guardrail: g.name, Direction: d}
+		return nil, &guardrail.HookLimitError{Guardrail: g.name, Direction: d}
 	}
 	return texts, nil
 }
@@ -128,7 +129,7 @@ func (w *Webhook) send(ctx context.Context, request hookRequest) (hookAnswer, er
 }
 
 // redact makes the redactions of a webhook's answer.
-func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, body []byte, result *Result) error {
+func (g *Guardrail) redact(d guardrail.Direction, answer hookAnswer, texts []hookText, body []byte, result *guardrail.Result) error {
 	list := answer.Redactions
 	if len(list) == 0 || len(list) > maxRedactions {
 		return fmt.Errorf("the answer has %d redactions, want 1 to %d", len(list), maxRedactions)
@@ -141,7 +142,7 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 		return err
 	}
 	var out document.Edits
-	out.Reset(body, d == Output)
+	out.Reset(body, d == guardrail.Output)
 	for len(list) > 0 {
 		n := 0
 		for n < len(list) && list[n].Text == list[0].Text {
@@ -169,9 +170,9 @@ func (g *Guardrail) redact(d Direction, answer hookAnswer, texts []hookText, bod
 
 // hookRules returns a rule and a verdict for each class of the redactions, and sets the rule of
 // each redaction.
-func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts []Verdict, err error) {
+func (g *Guardrail) hookRules(answer hookAnswer) (rules []detect.Rule, verdicts []guardrail.Verdict, err error) {
 	for i, r := range answer.Redactions {
-		v := Verdict{Guardrail: g.name, Class: hookClass(cmp.Or(r.Class, answer.Class))}
+		v := guardrail.Verdict{Guardrail: g.name, Class: hookClass(cmp.Or(r.Class, answer.Class))}
 		n := slices.Index(verdicts, v)
 		if n < 0 {
 			if n = len(verdicts); n == maxHookClasses {

@@ -2,7 +2,7 @@ package judge_test
 
 import (
 	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 )
@@ -12,19 +12,19 @@ type sent struct{ name, data []byte }
 
 // wire is a guarded stream of a provider, whose events go on to the client.
 type wire struct {
-	*judge.Stream
+	guardrail.Stream
 	events openai.Events
 	client openai.Stream
 }
 
-func newWire(set *judge.Set, api judge.Wire) *wire {
+func newWire(set guardrail.Set, api guardrail.Wire) *wire {
 	w := &wire{Stream: set.Stream(api), client: openai.NewChatStream(openai.Call{})}
 	switch api {
-	case judge.Responses:
+	case guardrail.Responses:
 		w.client = openai.NewResponsesStream(openai.Call{})
-	case judge.Generate:
+	case guardrail.Generate:
 		w.client = gemini.NewStream(openai.Call{Model: "g/m"}, 1)
-	case judge.Messages:
+	case guardrail.Messages:
 		w.client = messagesStream{}
 	}
 	return w
@@ -60,7 +60,7 @@ func learnDelta(e *openai.Event) {
 }
 
 // push pushes an event of the provider and returns the events that are sent on.
-func (w *wire) push(name, data string) ([]sent, *judge.Verdict, error) {
+func (w *wire) push(name, data string) ([]sent, *guardrail.Verdict, error) {
 	events, v, err := w.Push(w.events.Next([]byte(name), []byte(data)))
 	return w.pass(events), v, err
 }
@@ -73,7 +73,7 @@ func (w *wire) pass(events []*openai.Event) (out []sent) {
 	return out
 }
 
-func (w *wire) close() ([]sent, *judge.Verdict) {
+func (w *wire) close() ([]sent, *guardrail.Verdict) {
 	events, v := w.Close()
 	return w.pass(events), v
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gemini"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
@@ -13,7 +13,7 @@ import (
 
 // The parts of Google's API.
 var (
-	generateWire   = &Wire{Name: provider.GenerateContent, Guardrail: judge.Generate, Usage: gemini.EventUsage, Events: gemini.Events}
+	generateWire   = &Wire{Name: provider.GenerateContent, Guardrail: guardrail.Generate, Usage: gemini.EventUsage, Events: gemini.Events}
 	countContent   = &Wire{Name: provider.CountContent}
 	embedWire      = &Wire{Name: provider.EmbedContent}
 	batchEmbedWire = &Wire{Name: provider.BatchEmbedContents}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/gatehouse-proxy/gatehouse/internal/anthropic"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -35,7 +35,7 @@ type Wire struct {
 	// APIType is the value of openai.api.type in spans, "" for none.
 	APIType string
 	// Guardrail is the form in which guardrails read events.
-	Guardrail judge.Wire
+	Guardrail guardrail.Wire
 	// Usage reads the usage in an event. Nil: as OpenAI's and Anthropic's events have it.
 	Usage func(event []byte) (openai.Usage, bool)
 	// Events returns a whole answer as the events of a stream: small servers do not stream, whatever
@@ -74,10 +74,10 @@ type Event struct{ Name, Data []byte }
 
 // The APIs of providers.
 var (
-	chatWire      = &Wire{Name: provider.Chat, APIType: "chat_completions", Guardrail: judge.Chat, Events: openai.ChatEvents, StreamOptions: true}
-	responsesWire = &Wire{Name: provider.Responses, APIType: "responses", Guardrail: judge.Responses, Events: openai.ResponsesEvents}
+	chatWire      = &Wire{Name: provider.Chat, APIType: "chat_completions", Guardrail: guardrail.Chat, Events: openai.ChatEvents, StreamOptions: true}
+	responsesWire = &Wire{Name: provider.Responses, APIType: "responses", Guardrail: guardrail.Responses, Events: openai.ResponsesEvents}
 	messagesWire  = &Wire{
-		Name: provider.Messages, Guardrail: judge.Messages, Events: anthropic.Events,
+		Name: provider.Messages, Guardrail: guardrail.Messages, Events: anthropic.Events,
 		End: Event{[]byte("message_stop"), []byte(`{"type":"message_stop"}`)},
 	}
 	countWire      = &Wire{Name: provider.CountTokens}
@@ -87,15 +87,15 @@ var (
 
 	rerankWire      = &Wire{Name: provider.Rerank}
 	moderationsWire = &Wire{Name: provider.Moderations}
-	completionsWire = &Wire{Name: provider.Completions, Guardrail: judge.Chat, Events: completionEvents, StreamOptions: true}
-	imagesWire      = &Wire{Name: provider.Images, Guardrail: judge.Responses, Events: openai.ImageEvents("image_generation", "created_at"), MaxEvent: maxPicture, Passes: true}
-	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: judge.Responses, Events: openai.ImageEvents("image_generation", "created"), MaxEvent: maxPicture, Passes: true}
-	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: judge.Responses, Events: openai.ImageEvents("image_edit", "created_at"), MaxEvent: maxPicture, Passes: true}
+	completionsWire = &Wire{Name: provider.Completions, Guardrail: guardrail.Chat, Events: completionEvents, StreamOptions: true}
+	imagesWire      = &Wire{Name: provider.Images, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created_at"), MaxEvent: maxPicture, Passes: true}
+	routerImages    = &Wire{Name: provider.RouterImages, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_generation", "created"), MaxEvent: maxPicture, Passes: true}
+	imageEditsWire  = &Wire{Name: provider.ImageEdits, Guardrail: guardrail.Responses, Events: openai.ImageEvents("image_edit", "created_at"), MaxEvent: maxPicture, Passes: true}
 
-	speechWire = &Wire{Name: provider.Speech, Guardrail: judge.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
+	speechWire = &Wire{Name: provider.Speech, Guardrail: guardrail.Sound, Bytes: []string{"audio/", "application/octet-stream"}}
 
-	transcriptionsWire = &Wire{Name: provider.Transcriptions, Guardrail: judge.Responses, Texts: transcripts}
-	translationsWire   = &Wire{Name: provider.Translations, Guardrail: judge.Responses, Texts: transcripts}
+	transcriptionsWire = &Wire{Name: provider.Transcriptions, Guardrail: guardrail.Responses, Texts: transcripts}
+	translationsWire   = &Wire{Name: provider.Translations, Guardrail: guardrail.Responses, Texts: transcripts}
 )
 
 // maxPicture bounds an event with a picture, in bytes: one of 4K has up to 25 MB, and base64 a third more.

@@ -1,4 +1,4 @@
-package core
+package guardrails
 
 import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
