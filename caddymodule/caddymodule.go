@@ -5,6 +5,7 @@ package caddymodule
 // What registers itself.
 import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/agents"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/clouds"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cluster"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/console"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/handover"

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
@@ -31,10 +32,11 @@ type Members interface {
 // Block is a block of the configuration that features add members to.
 type Block string
 
-// The blocks.
+// The blocks. What may be in the last is a module of Caddy, in the namespace of this name.
 const (
-	InApp Block = "gatehouse"
-	InVNC Block = "vnc"
+	InApp  Block = "gatehouse"
+	InVNC  Block = "vnc"
+	InAuth Block = "gatehouse.credentials"
 )
 
 // kind is a feature that there is.
@@ -57,6 +59,7 @@ var kinds = []kind{
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"console", InApp, nil, nil},
+	{"clouds", InAuth, []string{"google", "aws", "azure", "oauth"}, nil},
 	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
 }
 
@@ -109,6 +112,43 @@ func missing(in Block) []kind {
 // refusal is the error for a member or an option of a feature that is not in the build.
 func (k kind) refusal(name string) error {
 	return fmt.Errorf("%s: its feature is not in this build: build it with %s%s", name, path, k.name)
+}
+
+// names are those of the modules of a namespace: of the features that there are, and of guests.
+func (in Block) names() (names []string) {
+	for _, k := range kinds {
+		if k.in == in {
+			names = append(names, k.members...)
+		}
+	}
+	for _, m := range caddy.GetModules(string(in)) {
+		if !slices.Contains(names, m.ID.Name()) {
+			names = append(names, m.ID.Name())
+		}
+	}
+	return names
+}
+
+// has returns an error unless a module of a namespace is in the build.
+func (in Block) has(name string) error {
+	if _, err := caddy.GetModule(string(in) + "." + name); err == nil {
+		return nil
+	}
+	for _, k := range kinds {
+		if k.in == in && slices.Contains(k.members, name) {
+			return k.refusal(name)
+		}
+	}
+	return fmt.Errorf("%q: want %s", name, anyOf(in.names(), "or"))
+}
+
+// anyOf writes names as a choice: "a, b or c".
+func anyOf(names []string, or string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " " + or + " " + names[last]
 }
 
 // read reads a block of the Caddyfile that has options of the core, and of features.

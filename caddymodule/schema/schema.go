@@ -120,8 +120,14 @@ func beside(t reflect.Type) []reflect.Type {
 	return nil
 }
 
-// describe returns the comment of a type or of a field of it. Packages without a source have none.
+// describe returns the comment of a type or of a field of it. A member that is a module has that of
+// the module. Packages without a source have none.
 func (w *writer) describe(of reflect.Type, name string) string {
+	if of.Name() == "" && of.Kind() == reflect.Struct {
+		if member, ok := of.FieldByName(name); ok && member.Type.Kind() == reflect.Pointer {
+			of, name = member.Type.Elem(), ""
+		}
+	}
 	found, ok := w.comments[of.PkgPath()]
 	if !ok {
 		if files := caddykit.Source(of); files != nil {

@@ -147,7 +147,7 @@ func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error
 // Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to
 // the provider.
 func (e *Endpoint) Authorize(ctx context.Context) error {
-	return e.peer.sign(e.request(ctx, Request{Operation: Models}), nil)
+	return e.peer.sign(e.request(ctx, Request{Operation: Models}))
 }
 
 var (

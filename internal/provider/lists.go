@@ -72,7 +72,7 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 		target.RawQuery = all.Encode()
 	}
 	req.URL, req.Host = &target, target.Host
-	if err := e.peer.sign(req, nil); err != nil {
+	if err := e.peer.sign(req); err != nil {
 		return nil, err
 	}
 	resp, err := roundTrip(e.peer.Transport, req)

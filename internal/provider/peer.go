@@ -78,7 +78,7 @@ func (p *Peer) send(ctx context.Context, transport http.RoundTripper, body *Body
 		req.Body, req.GetBody = http.NoBody, nil
 		delete(req.Header, "Content-Type")
 	}
-	if err := p.sign(req, body); err != nil {
+	if err := p.sign(req); err != nil {
 		_ = reader.Close()
 		return nil, a, err
 	}
@@ -101,12 +101,12 @@ func connecting(err error) error {
 	return err
 }
 
-// sign authorizes a request that is complete. Body is nil for a request without one.
-func (p *Peer) sign(req *http.Request, body *Body) error {
+// sign authorizes a request that is complete.
+func (p *Peer) sign(req *http.Request) error {
 	if p.Credential == nil {
 		return nil
 	}
-	if err := p.Credential.Sign(req, body); err != nil {
+	if err := p.Credential.Sign(req); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoCredential, err)
 	}
 	return nil

@@ -30,6 +30,8 @@ var features = []feature{
 		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "run-time keys", path: "caddymodule/runtimekeys", options: "\t\truntime_keys {\n\t\t\tscopes chat:write\n\t\t}\n",
 		method: http.MethodGet, request: "/api/v1/keys", status: http.StatusForbidden},
+	{name: "clouds", path: "caddymodule/clouds", options: "\t\tprovider acme {\n\t\t\tbase_url https://acme.invalid/v1\n\t\t\tmodels m\n" +
+		"\t\t\tauth google {\n\t\t\t\tmetadata\n\t\t\t}\n\t\t}\n", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "MCP", path: "caddymodule/mcp", options: "\t\tmcp demo {\n\t\t\tdemo\n\t\t}\n",
 		method: http.MethodPost, request: "/mcp/demo", status: http.StatusForbidden},
 	{name: "agents", path: "caddymodule/agents", method: http.MethodGet, request: "/v1/workstations/card/screenshot", status: http.StatusForbidden},

@@ -10,8 +10,8 @@ var features = []feature{
 	{name: "Gemini", what: "Google's API, of callers and of providers", lines: 2_900, entry: "handlers/gemini",
 		folders: []string{"handlers/gemini", "internal/gemini", "internal/translate/chatongemini", "internal/translate/embeddingsongemini"},
 		uses:    []string{"translations"}},
-	{name: "clouds", what: "Bedrock, Vertex AI and Azure: their credentials, addresses and protocols", lines: 3_500,
-		folders: []string{"internal/cloudauth", "internal/translate/aws", "internal/translate/chatonconverse",
+	{name: "clouds", what: "Bedrock, Vertex AI and Azure: their credentials, addresses and protocols", lines: 4_000, entry: "caddymodule/clouds",
+		folders: []string{"caddymodule/clouds", "internal/cloudauth", "internal/translate/aws", "internal/translate/chatonconverse",
 			"internal/translate/embeddingsonbedrock", "internal/translate/messagesoncloud"},
 		uses: []string{"Anthropic", "translations"}},
 	{name: "translations", what: "a call of one API for a provider that has another one", lines: 8_900,
@@ -69,7 +69,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 73_500
-	allLines  = 158_700
+	allLines  = 159_000
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
@@ -77,11 +77,11 @@ const (
 var closures = []closure{
 	{"l4vnc", 17, 26_500, "native viewers, from the port to the workstation"},
 	{"internal/vncrelay", 15, 25_300, "viewers of all kinds, without Caddy"},
-	{"internal/modelcall", 51, 64_000, "a chat, without the endpoints"},
-	{"internal/toolcall", 28, 31_700, "a call of a tool, without the endpoints"},
-	{"caddymodule/core", 81, 106_500, "a build without features"},
-	{"handlers", 59, 80_500, "all endpoints"},
-	{"handlers/console", 76, 103_400, "the console"},
+	{"internal/modelcall", 52, 64_000, "a chat, without the endpoints"},
+	{"internal/toolcall", 29, 31_700, "a call of a tool, without the endpoints"},
+	{"caddymodule/core", 81, 104_600, "a build without features"},
+	{"handlers", 60, 80_500, "all endpoints"},
+	{"handlers/console", 77, 103_400, "the console"},
 	{"internal/desktop", 5, 12_000, "workstations, tokens and sessions"},
 	{"internal/recording", 5, 8_900, "recordings"},
 	{"internal/guardrail", 7, 14_600, "guardrails"},
@@ -92,11 +92,9 @@ var closures = []closure{
 // crossings are the imports of features from where they should not be, until each is gone. The
 // list only gets shorter.
 var crossings = [][2]string{
-	{"caddymodule/core", "internal/cloudauth"},
 	{"caddymodule/core", "internal/guardrail"},
 	{"caddymodule/core", "internal/source"},
 	{"caddymodule/core", "internal/testprovider"},
-	{"caddymodule/mcp", "internal/cloudauth"},
 	{"caddymodule/mcp", "internal/mcp/demo"},
 	{"caddymodule/mcp", "internal/mcp/desktops"},
 	{"handlers/console", "internal/mcp/client"},

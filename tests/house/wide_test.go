@@ -94,7 +94,7 @@ var wide = []row{
 	{"internal/ports: wide comments", 5},
 	{"internal/postgres: wide code", 1},
 	{"internal/postgres: wide comments", 25},
-	{"internal/provider: wide comments", 28},
+	{"internal/provider: wide comments", 26},
 	{"internal/queue: wide comments", 4},
 	{"internal/recording: wide comments", 27},
 	{"internal/redact: wide comments", 12},
