@@ -8,6 +8,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/clouds"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cluster"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/console"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/handover"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/identity"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/mcp"
@@ -17,7 +18,6 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/sockets"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/openapi"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 )

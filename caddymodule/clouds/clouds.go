@@ -15,6 +15,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
+	_ "github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter/clouds" // its dialects
 )
 
 //go:embed *.go

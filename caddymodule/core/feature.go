@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // Feature is what the configuration has of a feature: a struct whose fields are members of a block,
@@ -37,6 +38,8 @@ const (
 	InApp  Block = "gatehouse"
 	InVNC  Block = "vnc"
 	InAuth Block = "gatehouse.credentials"
+
+	InDialects Block = "gatehouse.dialects"
 )
 
 // kind is a feature that there is.
@@ -59,6 +62,8 @@ var kinds = []kind{
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"console", InApp, nil, nil},
+	{"clouds", InDialects, []string{provider.VertexAnthropic, provider.Bedrock, provider.BedrockAnthropic}, nil},
+	{"gemini", InDialects, []string{provider.Gemini}, nil},
 	{"clouds", InAuth, []string{"google", "aws", "azure", "oauth"}, nil},
 	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonschema"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 type schema = jsonschema.Schema
@@ -27,6 +28,7 @@ var inlineKeys = map[string]string{"http.handlers": "handler", "layer4.handlers"
 // Make returns the schema of Caddy's configuration: strict for what is Gatehouse's, open for the
 // rest.
 func Make() ([]byte, error) {
+	words["Provider.Dialect"] = provider.Dialects() // all have registered themselves
 	w := newWriter()
 	var app schema
 	inline, named := []schema{}, map[string]schema{}

@@ -49,7 +49,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	base.Path = cmp.Or(base.Path, dialect.basePath)
+	base.Path = cmp.Or(base.Path, dialect.BasePath)
 	sent := at.keyField(dialect)
 	if e.Credential != nil {
 		if err := ValidCredential(e.Credential()); err != nil {
@@ -76,10 +76,10 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"Accept-Encoding": {"identity"},
 		"User-Agent":      {c.UserAgent},
 	}
-	maps.Copy(header, dialect.header)
+	maps.Copy(header, dialect.Header)
 	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
-		peer: Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: credential}, listless: at.cloud == google,
+		peer: Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: credential}, listless: at.cloud == Google,
 		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
@@ -92,10 +92,10 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		made.lists = append(made.lists, parsed)
 	}
 	if made.lists == nil && !made.listless && dialect.Has(Models) {
-		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.modelsQuery})}
+		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.ModelsQuery})}
 	}
 	for _, op := range operations {
-		if dialect.path(op, "", false) == dialect.path(op, "name", true) {
+		if dialect.Path(op, "", false) == dialect.Path(op, "name", true) {
 			made.urls[op] = made.url(Request{Operation: op})
 		}
 	}
@@ -178,7 +178,7 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	path := e.dialect.path(r.Operation, r.Name, r.Stream)
+	path := e.dialect.Path(r.Operation, r.Name, r.Stream)
 	if plain, err := url.PathUnescape(path); err == nil && plain != path {
 		target.RawPath = target.EscapedPath() + path
 		path = plain

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 )
 
 // Peer is a server that the gateway asks, and what authorizes the gateway there. It is safe for
@@ -124,4 +125,10 @@ func ParseAddress(option, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s: no user, query or fragment is possible", option)
 	}
 	return address, nil
+}
+
+// expiredAtAWS reports whether AWS refused temporary keys that had expired, which some of its
+// services say with 400.
+func expiredAtAWS(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(resp.Header.Get("X-Amzn-Errortype"), "ExpiredToken")
 }

@@ -135,8 +135,8 @@ func (f feature) refused(ctx context.Context, caddy, dir string) error {
 	if err := os.WriteFile(file, []byte(fmt.Sprintf(caddyfile, 1, f.options, "")), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, caddy, "adapt", "--config", file)
-	cmd.Env = append(os.Environ(), "KEY=x")
+	cmd := exec.CommandContext(ctx, caddy, "validate", "--config", file)
+	cmd.Env = append(os.Environ(), "KEY="+process.Secret())
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "build it with github.com/gatehouse-proxy/gatehouse/"+f.path) {
 		return fmt.Errorf("%v, %s", err, out)
