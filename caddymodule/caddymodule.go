@@ -5,9 +5,11 @@ package caddymodule
 // What registers itself.
 import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/agents"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/clouds"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/cluster"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/console"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/demo"
+	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/guardrails"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/handover"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/identity"
@@ -19,7 +21,6 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/sources"
 	_ "github.com/gatehouse-proxy/gatehouse/caddymodule/viewer"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/audio"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/openapi"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
 )

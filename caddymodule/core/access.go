@@ -8,7 +8,7 @@ type Access struct {
 
 	// Auth is an account whose tokens or signatures authorize requests instead of APIKey. Default:
 	// none.
-	Auth *Auth `json:"auth,omitempty"`
+	Auth Auth `json:"auth,omitempty"`
 
 	// Header has fields for the header of every request, by name. A value can have one placeholder
 	// {env.NAME} or {file./path}, which is a secret; the file is read again when it changes. Fields

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/secret"
 )
@@ -65,6 +66,7 @@ type Place struct {
 
 // accounts resolves the accounts of providers and MCP servers.
 type accounts struct {
+	ctx     caddy.Context
 	logger  *zap.Logger
 	secrets []string
 	files   []*secret.File // of secrets that change
@@ -84,7 +86,7 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 		if e.Name != "" {
 			owner += fmt.Sprintf(" endpoint %q", e.Name)
 		}
-		made, err := a.endpoint(owner, account)
+		made, err := a.endpoint(owner, account, "")
 		switch {
 		case errors.Is(err, secret.ErrUnset) && p.Optional && e.Name == "":
 			a.logger.Info("an optional provider is left out: its api_key is not set", zap.String("provider", p.Name), zap.Error(err))
@@ -104,18 +106,17 @@ func (a *accounts) of(p *Provider) (endpoints []provider.EndpointConfig, err err
 	return endpoints, nil
 }
 
-// endpoint resolves an account.
-func (a *accounts) endpoint(owner string, account Account) (e provider.EndpointConfig, err error) {
+// endpoint resolves an account. Resource is the URI of the server for tokens, "" if it has none.
+func (a *accounts) endpoint(owner string, account Account, resource string) (e provider.EndpointConfig, err error) {
+	e.BaseURL, e.Place = account.BaseURL, provider.Place(account.Place)
 	if account.Auth != nil {
-		if account.Auth.AWS != nil {
-			account.Region = cmp.Or(account.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
-		}
 		know := func(text *secret.Text, option string) { a.know(text, owner+" "+option) }
-		if e.Auth, err = account.Auth.credential(account.BaseURL, account.Place, a.credentials, know); err != nil {
+		s := &guest.Server{BaseURL: account.BaseURL, Place: guest.Place(account.Place), Resource: resource, Secret: secretOf(know)}
+		if e.Auth, err = account.Auth.credential(a.ctx, s, a.credentials); err != nil {
 			return e, err
 		}
+		e.Place = provider.Place(s.Place)
 	}
-	e.BaseURL, e.Place = account.BaseURL, provider.Place(account.Place)
 	if account.APIKey != "" {
 		key, err := secret.Parse(account.APIKey)
 		if err != nil {

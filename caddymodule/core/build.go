@@ -183,8 +183,9 @@ func (b *Build) Add(new newFeature) { b.added = append(b.added, new) }
 func (b *Build) Hide(secrets ...string) { b.Config.Secrets = append(b.Config.Secrets, secrets...) }
 
 // Endpoint resolves what lets the gateway in at a server. Its secrets are kept out of texts.
-func (b *Build) Endpoint(owner string, account Account) (provider.EndpointConfig, error) {
-	return b.accounts.endpoint(owner, account)
+// Resource is the URI of the server for tokens.
+func (b *Build) Endpoint(owner string, account Account, resource string) (provider.EndpointConfig, error) {
+	return b.accounts.endpoint(owner, account, resource)
 }
 
 // MaxBody says that a body may have that many bytes.

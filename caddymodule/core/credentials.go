@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"net/http"
-	"net/netip"
-	"net/url"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // credentials has the credential of each account of a cloud. A reload finds those of the
@@ -20,7 +17,7 @@ import (
 var credentials = caddy.NewUsagePool()
 
 type pooledCredential struct {
-	cloudauth.Credential
+	guest.Credential
 	end context.CancelFunc
 }
 
@@ -38,7 +35,7 @@ type heldCredentials struct {
 
 // get returns the credential of an account, with a reference to it. Equal accounts have one
 // credential.
-func (h *heldCredentials) get(account any, make newCredential) (cloudauth.Credential, error) {
+func (h *heldCredentials) get(account any, make guest.NewCredential) (guest.Credential, error) {
 	text, err := json.Marshal(account)
 	if err != nil {
 		return nil, err
@@ -72,25 +69,3 @@ func (h *heldCredentials) release() {
 	}
 	h.keys = nil
 }
-
-// tokenClient asks token endpoints, through the proxy of the environment.
-var tokenClient = sync.OnceValue(func() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = func(r *http.Request) (*url.URL, error) {
-		if metadata(r.URL.Hostname()) {
-			return nil, nil
-		}
-		return http.ProxyFromEnvironment(r)
-	}
-	return cloudauth.Client(transport)
-})
-
-// metadata reports whether a host is the metadata service of the machine itself, which no proxy
-// reaches.
-func metadata(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "metadata.google.internal" || err == nil && (ip.IsLinkLocalUnicast() || ip == awsMetadata)
-}
-
-// awsMetadata is the address of EC2's metadata service in IPv6.
-var awsMetadata = netip.MustParseAddr("fd00:ec2::254")

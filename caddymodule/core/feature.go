@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // Feature is what the configuration has of a feature: a struct whose fields are members of a block,
@@ -31,10 +33,13 @@ type Members interface {
 // Block is a block of the configuration that features add members to.
 type Block string
 
-// The blocks.
+// The blocks. What may be in the last is a module of Caddy, in the namespace of this name.
 const (
-	InApp Block = "gatehouse"
-	InVNC Block = "vnc"
+	InApp  Block = "gatehouse"
+	InVNC  Block = "vnc"
+	InAuth Block = "gatehouse.credentials"
+
+	InDialects Block = "gatehouse.dialects"
 )
 
 // kind is a feature that there is.
@@ -59,6 +64,9 @@ var kinds = []kind{
 	{"sources", InVNC, []string{"sources"}, []string{"source"}},
 	{"guardrails", InApp, []string{"guardrails"}, []string{"guardrail"}},
 	{"console", InApp, nil, nil},
+	{"clouds", InDialects, []string{provider.VertexAnthropic, provider.Bedrock, provider.BedrockAnthropic}, nil},
+	{"gemini", InDialects, []string{provider.Gemini}, nil},
+	{"clouds", InAuth, []string{"google", "aws", "azure", "oauth"}, nil},
 	{"sockets", InApp, []string{"responses_websocket", "realtime"}, []string{"responses_websocket", "realtime"}},
 	{"demo", InApp, nil, nil},
 }
@@ -127,6 +135,43 @@ func offerOf[T any](fs features) (offer T, ok bool) {
 		}
 	}
 	return offer, ok
+}
+
+// names are those of the modules of a namespace: of the features that there are, and of guests.
+func (in Block) names() (names []string) {
+	for _, k := range kinds {
+		if k.in == in {
+			names = append(names, k.members...)
+		}
+	}
+	for _, m := range caddy.GetModules(string(in)) {
+		if !slices.Contains(names, m.ID.Name()) {
+			names = append(names, m.ID.Name())
+		}
+	}
+	return names
+}
+
+// has returns an error unless a module of a namespace is in the build.
+func (in Block) has(name string) error {
+	if _, err := caddy.GetModule(string(in) + "." + name); err == nil {
+		return nil
+	}
+	for _, k := range kinds {
+		if k.in == in && slices.Contains(k.members, name) {
+			return k.refusal(name)
+		}
+	}
+	return fmt.Errorf("%q: want %s", name, anyOf(in.names(), "or"))
+}
+
+// anyOf writes names as a choice: "a, b or c".
+func anyOf(names []string, or string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " " + or + " " + names[last]
 }
 
 // read reads a block of the Caddyfile that has options of the core, and of features.

@@ -149,7 +149,7 @@ func buildProviders(ctx caddy.Context, list []Provider, models []catalog.Model, 
 	for _, m := range models {
 		catalogued[m.Provider] = true
 	}
-	built := builtProviders{accounts: accounts{logger: ctx.Logger(), credentials: held}}
+	built := builtProviders{accounts: accounts{ctx: ctx, logger: ctx.Logger(), credentials: held}}
 	for i := range list {
 		p := &list[i]
 		if err := p.build(ctx, all, &built, catalogued); err != nil {

@@ -32,7 +32,7 @@ func (p *Provider) translation() *provider.Translate {
 }
 
 func (p *Provider) check() error {
-	if err := provider.ValidDialect(p.Dialect); err != nil {
+	if err := checkDialect(p.Dialect); err != nil {
 		return err
 	}
 	switch p.Responses {
@@ -101,13 +101,13 @@ func (p *Provider) checkDialect(made *provider.Provider) error {
 	lacks := func(op provider.Operation) bool { return !d.Has(op) }
 	switch {
 	case p.Discover != 0 && !made.ListsModels():
-		return fmt.Errorf("dialect %s has no list of models there: leave out discover, and name them in models", d.Name())
+		return fmt.Errorf("dialect %s has no list of models there: leave out discover, and name them in models", d.Name)
 	case lacks(provider.Chat) && (p.Chat+p.Responses+p.MaxTokensField != "" || p.Messages == translated):
 		return fmt.Errorf("dialect %s has only the Messages API, to which all other calls are translated: leave out chat, responses, messages and "+
-			"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API", d.Name())
+			"max_tokens_field, or write dialect openai for the provider's OpenAI-compatible API", d.Name)
 	case !lacks(provider.Chat) && lacks(provider.Responses) && (p.Chat+p.MaxTokensField != "" || p.Responses == native || p.Messages == native):
 		return fmt.Errorf("dialect %s has an API of its own, to which all calls are translated: leave out chat, messages, max_tokens_field and "+
-			"responses native", d.Name())
+			"responses native", d.Name)
 	}
 	return nil
 }

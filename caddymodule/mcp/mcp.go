@@ -16,7 +16,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp" // its endpoints
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
-	"github.com/gatehouse-proxy/gatehouse/internal/cloudauth"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/mcp"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/limits"
@@ -179,7 +178,7 @@ const mcpIdle = 4 * time.Second
 // issuedTo returns the credentials that clouds and authorization servers give for MCP servers.
 func issuedTo(servers *toolserver.Servers) (found []models.Issued) {
 	for s := range servers.All() {
-		if c, ok := s.Credential().(cloudauth.Credential); ok {
+		if c, ok := s.Credential().(provider.Issued); ok {
 			found = append(found, models.Issued{Issued: c, Provider: s.Name})
 		}
 	}
@@ -241,20 +240,14 @@ const awsTools = "bedrock-agentcore"
 
 // connect adds the transports, and what lets the gateway in.
 func (m *MCPServer) connect(b *core.Build, config *toolserver.Config) error {
-	if m.Region+m.Service != "" && (m.Auth == nil || m.Auth.AWS == nil) {
+	if m.Region+m.Service != "" && !m.Auth.Of("aws") {
 		return errors.New("region and service belong to auth aws")
 	}
 	var place core.Place
-	if m.Auth != nil && m.Auth.AWS != nil {
+	if m.Auth.Of("aws") {
 		place = core.Place{Region: m.Region, Service: cmp.Or(m.Service, awsTools)}
 	}
-	access := m.Access
-	if m.Auth != nil && m.Auth.OAuth != nil && m.Auth.OAuth.Resource == "" { // as MCP wants it
-		client := *m.Auth.OAuth
-		client.Resource = m.URL
-		access.Auth = &core.Auth{Google: m.Auth.Google, AWS: m.Auth.AWS, Azure: m.Auth.Azure, OAuth: &client}
-	}
-	made, err := b.Endpoint(fmt.Sprintf("mcp %q", m.Name), core.Account{BaseURL: m.URL, Place: place, Access: access})
+	made, err := b.Endpoint(fmt.Sprintf("mcp %q", m.Name), core.Account{BaseURL: m.URL, Place: place, Access: m.Access}, m.URL)
 	if err != nil {
 		return err
 	}

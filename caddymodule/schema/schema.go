@@ -14,6 +14,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonschema"
+	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 type schema = jsonschema.Schema
@@ -27,6 +28,7 @@ var inlineKeys = map[string]string{"http.handlers": "handler", "layer4.handlers"
 // Make returns the schema of Caddy's configuration: strict for what is Gatehouse's, open for the
 // rest.
 func Make() ([]byte, error) {
+	words["Provider.Dialect"] = provider.Dialects() // all have registered themselves
 	w := newWriter()
 	var app schema
 	inline, named := []schema{}, map[string]schema{}
@@ -120,8 +122,14 @@ func beside(t reflect.Type) []reflect.Type {
 	return nil
 }
 
-// describe returns the comment of a type or of a field of it. Packages without a source have none.
+// describe returns the comment of a type or of a field of it. A member that is a module has that of
+// the module. Packages without a source have none.
 func (w *writer) describe(of reflect.Type, name string) string {
+	if of.Name() == "" && of.Kind() == reflect.Struct {
+		if member, ok := of.FieldByName(name); ok && member.Type.Kind() == reflect.Pointer {
+			of, name = member.Type.Elem(), ""
+		}
+	}
 	found, ok := w.comments[of.PkgPath()]
 	if !ok {
 		if files := caddykit.Source(of); files != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/desktop"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/keys"
-	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 
 // types have a form of their own.
@@ -33,7 +32,6 @@ var words = map[string][]string{
 	"Rights.Unpriced":            {"allow"},
 	"RuntimeKeys.Unpriced":       {"allow"},
 	"LimitPolicy.OnStoreFailure": {"open", "closed"},
-	"Provider.Dialect":           provider.Dialects(),
 	"Provider.Chat":              served,
 	"Provider.Responses":         served,
 	"Provider.Messages":          served,

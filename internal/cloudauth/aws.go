@@ -135,13 +135,13 @@ type signer struct {
 // signedFields are those that no hop between the gateway and AWS changes.
 var signedFields = []string{"Content-Type"}
 
-// Sign implements [provider.Credential].
-func (s *signer) Sign(r *http.Request, body *provider.Body) error {
+// Sign implements [Credential].
+func (s *signer) Sign(r *http.Request) error {
 	keys, err := s.keys.get(r.Context())
 	if err != nil {
 		return err
 	}
-	hash, err := hashOf(body)
+	hash, err := hashOf(r)
 	if err != nil {
 		return err
 	}
@@ -162,25 +162,25 @@ func (s *signer) Sign(r *http.Request, body *provider.Body) error {
 	return nil
 }
 
-// hashOf returns the SHA-256 of a body, which may be nil.
-func hashOf(body *provider.Body) (string, error) {
+// hashOf returns the SHA-256 of the body of a request, which may have none.
+func hashOf(r *http.Request) (string, error) {
 	h := sha256.New()
-	if body != nil {
-		r, err := body.Open()
+	if r.GetBody != nil {
+		body, err := r.GetBody()
 		if err != nil {
 			return "", err
 		}
-		if _, err := io.Copy(h, r); err != nil {
+		if _, err := io.Copy(h, body); err != nil {
 			return "", err
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Refused implements [provider.Credential].
+// Refused implements [Credential].
 func (s *signer) Refused(int) bool { return s.keys.refused() }
 
-// Secrets implements [provider.Credential].
+// Secrets implements [Credential].
 func (s *signer) Secrets() (secrets []string) {
 	for _, keys := range s.keys.known() {
 		secrets = append(secrets, keys.SecretAccessKey, keys.SessionToken)

@@ -47,8 +47,8 @@ func newBearer(ctx context.Context, kind string, now func() time.Time, early tim
 	return &bearer{kind, newCache(ctx, now, early, fetch)}
 }
 
-// Sign implements [provider.Credential].
-func (b *bearer) Sign(r *http.Request, _ *provider.Body) error {
+// Sign implements [Credential].
+func (b *bearer) Sign(r *http.Request) error {
 	if err := Secure(r.URL); err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func (b *bearer) Sign(r *http.Request, _ *provider.Body) error {
 	return nil
 }
 
-// Refused implements [provider.Credential].
+// Refused implements [Credential].
 func (b *bearer) Refused(int) bool { return b.tokens.refused() }
 
-// Secrets implements [provider.Credential].
+// Secrets implements [Credential].
 func (b *bearer) Secrets() (secrets []string) {
 	for _, t := range b.tokens.known() {
 		secrets = append(secrets, t.value)

@@ -57,7 +57,7 @@ func sign(t *testing.T, c Credential) (http.Header, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Header, c.Sign(r, nil)
+	return r.Header, c.Sign(r)
 }
 
 func write(t *testing.T, name, content string) string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Comments returns the comments of the structs in Go files, by "Type", and of their fields, by
+// Comments returns the comments of the types in Go files, by "Type", and of their fields, by
 // "Type.Field".
 func Comments(files fs.FS) (map[string]string, error) {
 	names, err := fs.Glob(files, "*.go")
@@ -38,11 +38,11 @@ func Comments(files fs.FS) (map[string]string, error) {
 func addComments(found map[string]string, group *ast.GenDecl) {
 	for _, spec := range group.Specs {
 		of := spec.(*ast.TypeSpec)
+		found[of.Name.Name] = plain(group.Doc)
 		body, ok := of.Type.(*ast.StructType)
 		if !ok {
 			continue
 		}
-		found[of.Name.Name] = plain(group.Doc)
 		for _, field := range body.Fields.List {
 			for _, name := range field.Names {
 				text := plain(field.Doc)

@@ -101,7 +101,7 @@ func reservation(targets []*target) (most, likely limits.Amount) {
 // maxPrice returns the price that was reserved for, if the provider is a router that could choose a
 // dearer upstream and must be told. Otherwise it returns nil.
 func (g *charge) maxPrice(t *target) *wire.MaxPrice {
-	if !g.key.HardMoney() || !t.allowed.use.priced || !t.provider.Dialect.OpenRouterFields() {
+	if !g.key.HardMoney() || !t.allowed.use.priced || !t.provider.Dialect.OpenRouterFields {
 		return nil
 	}
 	p := t.model.Price

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
@@ -24,7 +24,7 @@ import (
 // is reserved ahead of it. It is used by one goroutine at a time.
 type Live struct {
 	call   *call
-	stream *judge.Stream // judges the answer; nil before the first event
+	stream guardrail.Stream // judges the answer; nil before the first event
 }
 
 // Connect takes the steps of a session and opens its socket by dial. Nothing is charged for it. An
@@ -140,7 +140,7 @@ func (l *Live) Guarded() bool { return l.call.guard.Set != nil }
 func (l *Live) Judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
 	g := &l.call.guard
 	if l.stream == nil || l.call.op.Dial != nil {
-		if l.stream = g.Set.Stream(judge.Responses); l.stream == nil {
+		if l.stream = g.Set.Stream(guardrail.Responses); l.stream == nil {
 			return [][]byte{event}, nil, nil
 		}
 	}

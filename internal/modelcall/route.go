@@ -215,7 +215,7 @@ func (d *Deps) notCallable(err error, name, param string) error {
 // plainRouter reports whether a name is a model of a router, which gets the routing fields as they
 // are.
 func plainRouter(f Found) bool {
-	return !f.Alias && f.Groups[0][0].Provider.Dialect.OpenRouterFields()
+	return !f.Alias && f.Groups[0][0].Provider.Dialect.OpenRouterFields
 }
 
 // recordedName returns what the record shows of a model's name, and the error of the call. Known says

@@ -56,7 +56,7 @@ func (s *storedState) check(ctx context.Context, b *jsonscan.Body, t *target) (u
 	if t.dropsTools() { // so nothing runs there
 		tools.Hosted, tools.HostedIn, tools.BuiltIn = "", "", 0
 	}
-	if t.provider.Dialect.OpenRouterFields() {
+	if t.provider.Dialect.OpenRouterFields {
 		openrouter.AddHostedTools(&tools, t.model.Name, b)
 	}
 	if tools.Hosted != "" && !s.caller.HostedTools {

@@ -95,7 +95,7 @@ func grouped(targets []*target) [][]*target {
 
 // optionOf is what the routing fields of a request look at.
 func optionOf(t *target) failover.Option {
-	o := failover.Option{Provider: t.provider.Name, Endpoint: t.endpoint.Name, OpenRouter: t.provider.Dialect.OpenRouterFields()}
+	o := failover.Option{Provider: t.provider.Name, Endpoint: t.endpoint.Name, OpenRouter: t.provider.Dialect.OpenRouterFields}
 	if p := t.model.Price; p != nil && p.Prompt.Known && p.Completion.Known {
 		o.Priced, o.Prompt, o.Completion = true, int64(p.Prompt.Rate), int64(p.Completion.Rate)
 	}

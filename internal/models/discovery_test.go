@@ -15,6 +15,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/catalog"
+	_ "github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter/clouds" // their lists
+	_ "github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter/gemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 )
 

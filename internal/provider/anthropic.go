@@ -12,22 +12,22 @@ const anthropicVersion = "2023-06-01"
 // anthropic is the dialect of Anthropic and of providers that have only the Messages API. Without a
 // query Anthropic lists 20 models; this is the largest page.
 var anthropic = &Dialect{
-	name:    Anthropic,
-	selects: atHost("api.anthropic.com"),
-	bases: map[string]string{
+	Name:    Anthropic,
+	Selects: atHost("api.anthropic.com"),
+	Bases: map[string]string{
 		"":             "https://api.anthropic.com/v1",
 		ServiceBedrock: "https://bedrock-runtime.{region}.amazonaws.com" + anthropicV1,
 		serviceMantle:  "https://bedrock-mantle.{region}.api.aws/anthropic/v1",
 		serviceClaude:  "https://aws-external-anthropic.{region}.api.aws/v1",
 		azure:          "https://{resource}.services.ai.azure.com" + anthropicV1,
 	},
-	usualAt:      []string{serviceClaude},
-	catalogNames: map[string]string{azure: "azure_ai"},
-	basePath:     "/v1", // the SDKs of this API add it
-	path:         func(op Operation, _ string, _ bool) string { return anthropicPaths[op] },
-	keyField:     func(key string) (name, value string) { return "X-Api-Key", key },
-	header:       http.Header{"Anthropic-Version": {anthropicVersion}},
-	modelsQuery:  "limit=1000",
+	UsualAt:      []string{serviceClaude},
+	CatalogNames: map[string]string{azure: "azure_ai"},
+	BasePath:     "/v1", // the SDKs of this API add it
+	Path:         func(op Operation, _ string, _ bool) string { return anthropicPaths[op] },
+	KeyField:     func(key string) (name, value string) { return "X-Api-Key", key },
+	Header:       http.Header{"Anthropic-Version": {anthropicVersion}},
+	ModelsQuery:  "limit=1000",
 }
 
 // anthropicPaths are the same for all models.

@@ -28,7 +28,7 @@ const (
 
 // The clouds that are no service of AWS.
 const (
-	google = "google"
+	Google = "google"
 	azure  = "azure"
 )
 
@@ -84,7 +84,7 @@ func (p Place) cloud() string {
 	case p.Region != "":
 		return cmp.Or(p.Service, ServiceBedrock)
 	case p.Project != "":
-		return google
+		return Google
 	}
 	return ""
 }
@@ -123,24 +123,26 @@ func (p Place) base(dialect string) (baseURL, of string, err error) {
 	if dialect != "" {
 		d = dialectNamed(dialect)
 	}
-	base := d.bases[at]
+	base := d.Bases[at]
 	switch {
 	case at == "" && p.Location != "":
 		return "", "", errors.New("location needs project, too")
-	case at == "" && p.APIVersion != "" && d.versions[at] == "":
+	case at == "" && p.APIVersion != "" && d.Versions[at] == "":
 		return "", "", errors.New("api_version is Google's: it needs project, or dialect gemini")
 	case at == "" && base == "":
 		return "", "", errors.New("base_url is missing; at a cloud it follows from project (Google), region (AWS) or resource (Azure)")
 	case there == nil:
 		return "", "", fmt.Errorf("service %q: its address is not known; give base_url too", at)
+	case base == "" && dialect == "":
+		return "", "", fmt.Errorf("%s has no usual dialect in this build: give base_url, or one of the dialects %s", at, strings.Join(there, ", "))
 	case base == "":
 		return "", "", fmt.Errorf("dialect %s at %s: give base_url, or one of the dialects %s", dialect, at, strings.Join(there, ", "))
 	}
 	location := cmp.Or(p.Location, "global")
 	return strings.NewReplacer(
-		"{host}", googleHost(location), "{version}", cmp.Or(p.APIVersion, d.versions[at]), "{project}", p.Project,
+		"{host}", googleHost(location), "{version}", cmp.Or(p.APIVersion, d.Versions[at]), "{project}", p.Project,
 		"{location}", location, "{region}", p.Region, "{resource}", p.Resource,
-	).Replace(base), d.name, nil
+	).Replace(base), d.Name, nil
 }
 
 // dialectsAt returns the names of the dialects at a cloud or service, sorted, and the usual one,
@@ -148,10 +150,10 @@ func (p Place) base(dialect string) (baseURL, of string, err error) {
 func dialectsAt(cloud string) (names []string, usual *Dialect) {
 	usual = new(Dialect)
 	for _, d := range dialects {
-		if d.bases[cloud] != "" {
-			names = append(names, d.name)
+		if d.Bases[cloud] != "" {
+			names = append(names, d.Name)
 		}
-		if slices.Contains(d.usualAt, cloud) {
+		if slices.Contains(d.UsualAt, cloud) {
 			usual = d
 		}
 	}
@@ -163,10 +165,10 @@ func dialectsAt(cloud string) (names []string, usual *Dialect) {
 // name.
 func (p Place) CatalogName(dialect string) string {
 	at := p.cloud()
-	if own := dialectNamed(dialect).catalogNames[at]; own != "" {
+	if own := dialectNamed(dialect).CatalogNames[at]; own != "" {
 		return own
 	}
-	return map[string]string{google: "vertex_ai", ServiceBedrock: "bedrock", serviceMantle: "bedrock", azure: "azure"}[at]
+	return map[string]string{Google: "vertex_ai", ServiceBedrock: "bedrock", serviceMantle: "bedrock", azure: "azure"}[at]
 }
 
 // keyField returns how API keys of a dialect are sent: all of Bedrock takes them as a bearer token.
@@ -177,8 +179,19 @@ func (a address) keyField(d *Dialect) func(key string) (name, value string) {
 	case a.cloud == ServiceBedrock || a.cloud == serviceMantle:
 		return BearerField
 	}
-	return d.keyField
+	return d.KeyField
 }
 
 // azureKeyField has API keys as all addresses of Azure take them.
 func azureKeyField(key string) (name, value string) { return "Api-Key", key }
+
+// googleHost is the host of a location of Vertex AI. "us" and "eu" are multi-regions.
+func googleHost(location string) string {
+	switch location {
+	case "global":
+		return "aiplatform.googleapis.com"
+	case "us", "eu":
+		return "aiplatform." + location + ".rep.googleapis.com"
+	}
+	return location + "-aiplatform.googleapis.com"
+}

@@ -24,7 +24,7 @@ func requested(t *testing.T, dialect string, e provider.EndpointConfig) (r *http
 	if _, err := p.Endpoints[0].Send(t.Context(), provider.Request{Operation: op, Name: "m", Body: newBody(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
-	return r, p.Dialect.Name()
+	return r, p.Dialect.Name
 }
 
 func TestTheBaseURLFollowsFromThePlace(t *testing.T) {

@@ -21,7 +21,7 @@ func TestTheDialectFollowsTheBlockAndTheHost(t *testing.T) {
 		{"test", "http://test.invalid/v1", false},
 	} {
 		p := newProvider(t, provider.Config{Dialect: c.dialect, Endpoints: provider.One(c.base, ""), Transport: &transport{}})
-		if got := p.Dialect.OpenRouterFields(); got != c.openRouter {
+		if got := p.Dialect.OpenRouterFields; got != c.openRouter {
 			t.Errorf("dialect %q at %s: OpenRouter's fields %v", c.dialect, c.base, got)
 		}
 		if p.Has("unheard") {

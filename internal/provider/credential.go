@@ -1,43 +1,27 @@
 package provider
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/caddymodule/guest"
 )
 
 // Credential proves to a provider who the gateway is. It is safe for concurrent use.
 type Credential interface {
-	// Sign sets what authorizes a request. It is the last change to the request, whose URL, header and
-	// body are final; body is nil for a request without one. It is called for every attempt, also for
-	// one that is repeated on a new connection. It may wait as long as the request's context lasts.
-	Sign(r *http.Request, body *Body) error
-	// Refused notes that a provider answered a signed request with 401 or 403, or said that the
-	// credential has expired. It reports whether another request may have a new one.
+	// Sign, Refused and Secrets are those of [guest.Credential], which an account gives.
+	Sign(r *http.Request) error
 	Refused(status int) bool
-	// Secrets are what errors and logs do not show.
 	Secrets() []string
 }
 
 // Issued is a Credential that a cloud or an authorization server gives, mostly for a time.
-type Issued interface {
-	Credential
-	// Fetch asks the source now.
-	Fetch(ctx context.Context) error
-	Status() IssuedStatus
-}
+type Issued = guest.Credential
 
-// IssuedStatus says whether the source gives a credential. Reading it asks nobody.
-type IssuedStatus struct {
-	Kind      string        // google, aws, azure or oauth
-	Static    bool          // it does not expire
-	Life      time.Duration // that is left; 0: there is none at present
-	Refreshed time.Time     // when the last one came; zero: none has
-	Err       error         // of the last attempt; nil: it succeeded, or there was none
-}
+// IssuedStatus says whether the source gives a credential.
+type IssuedStatus = guest.CredentialStatus
 
 // ErrNoCredential is wrapped by the error of a request that could not be authorized, and was not sent.
 var ErrNoCredential = errors.New("no credential could be had")
@@ -89,7 +73,7 @@ func (k *apiKey) Secrets() []string {
 }
 
 // Sign implements [Credential].
-func (k *apiKey) Sign(r *http.Request, _ *Body) error {
+func (k *apiKey) Sign(r *http.Request) error {
 	key := k.current()
 	if key == "" {
 		return nil

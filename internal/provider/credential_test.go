@@ -13,7 +13,7 @@ import (
 // renewed is a credential that is another one after each refusal, so often.
 type renewed struct{ used, left int }
 
-func (c *renewed) Sign(r *http.Request, _ *provider.Body) error {
+func (c *renewed) Sign(r *http.Request) error {
 	c.used++
 	r.Header.Set("Authorization", strings.Repeat("x", c.used))
 	return nil

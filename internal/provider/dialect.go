@@ -8,57 +8,49 @@ import (
 	"strings"
 )
 
-// Dialect is the protocol of one kind of provider, and what follows from it. Each is one value in
-// the file of its vendor and a row of dialects. A value serves every provider of its kind.
+// Dialect is the protocol of one kind of provider, and what follows from it. Each is one value of
+// its vendor's package. A value serves every provider of its kind, and does not change after
+// Register.
 type Dialect struct {
-	name    string                   // what a provider block calls it
-	selects func(base *url.URL) bool // reports whether a block that has only this base URL is of this dialect; nil = never
+	Name    string                   // what a provider block calls it
+	Selects func(base *url.URL) bool // reports whether a block that has only this base URL is of this dialect; nil = never
 
 	// bases are the base URLs at clouds and services, with "" that of the vendor itself. A word in
 	// braces is an option, or the host of a location.
-	bases        map[string]string
-	versions     map[string]string   // of bases where api_version is not given
-	usualAt      []string            // the clouds and services most of whose models it serves
-	catalogNames map[string]string   // what price maps call its models' provider, where it is not the name of the cloud
-	basePath     string              // of a base URL that has none
-	variants     map[string]*Dialect // what it is where the path of a base URL has such an end
+	Bases        map[string]string
+	Versions     map[string]string   // of bases where api_version is not given
+	UsualAt      []string            // the clouds and services most of whose models it serves
+	CatalogNames map[string]string   // what price maps call its models' provider, where it is not the name of the cloud
+	BasePath     string              // of a base URL that has none
+	Variants     map[string]*Dialect // what it is where the path of a base URL has such an end
 
 	// path returns the path below the base URL, escaped, at which a model is asked for an
 	// operation, or a request is made about a response; some providers have another one for
 	// streams. It is "" if this kind of provider does not have the operation.
-	path        func(op Operation, name string, stream bool) string
-	keyField    func(key string) (name, value string) // of a request's header that has the API key
-	header      http.Header                           // of every request that has no value of its own; nil for none
-	modelsQuery string                                // for the list of models; "" if this kind of provider has one page
-	lists       func(baseURL string) []string         // the addresses of the lists of models; nil = the path of Models
+	Path        func(op Operation, name string, stream bool) string
+	KeyField    func(key string) (name, value string) // of a request's header that has the API key
+	Header      http.Header                           // of every request that has no value of its own; nil for none
+	ModelsQuery string                                // for the list of models; "" if this kind of provider has one page
+	Lists       func(baseURL string) []string         // the addresses of the lists of models; nil = the path of Models
 
-	protocol         Protocol
-	openRouterFields bool
+	OpenRouterFields bool // request fields that only OpenRouter knows may be sent
+	Unnamed          bool // no body names its model, the address does
 }
-
-// Protocol is what a provider speaks where it has none of the APIs that calls are made in.
-type Protocol string
 
 // dialects are all that a provider block can name. The first is that of a base URL that selects
 // none.
-var dialects = []*Dialect{openAI, openRouter, anthropic, builtIn, gemini, vertexAnthropic, bedrock, bedrockAnthropic}
+var dialects = []*Dialect{openAI, openRouter, anthropic, builtIn}
 
-// Name is what a provider block calls it.
-func (d *Dialect) Name() string { return d.name }
-
-// Protocol is what requests are translated into; "" if they are sent in the API that they are made
-// in.
-func (d *Dialect) Protocol() Protocol { return d.protocol }
-
-// OpenRouterFields reports whether request fields that only OpenRouter knows may be sent.
-func (d *Dialect) OpenRouterFields() bool { return d.openRouterFields }
+// Register adds a dialect to those that a provider block can name. It must be called before the
+// program begins.
+func Register(d *Dialect) { dialects = append(dialects, d) }
 
 // Has reports whether providers of the dialect have an operation.
-func (d *Dialect) Has(op Operation) bool { return d.path(op, "", false) != "" }
+func (d *Dialect) Has(op Operation) bool { return d.Path(op, "", false) != "" }
 
 // dialectNamed returns the dialect with this name, one without anything if there is none.
 func dialectNamed(name string) *Dialect {
-	i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.name == name })
+	i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.Name == name })
 	if i < 0 {
 		return new(Dialect)
 	}
@@ -74,10 +66,10 @@ func dialectFor(name string, base *url.URL) (*Dialect, error) {
 	d := dialects[0]
 	if name != "" {
 		d = dialectNamed(name)
-	} else if i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.selects != nil && d.selects(base) }); i >= 0 {
+	} else if i := slices.IndexFunc(dialects, func(d *Dialect) bool { return d.Selects != nil && d.Selects(base) }); i >= 0 {
 		d = dialects[i]
 	}
-	for end, variant := range d.variants {
+	for end, variant := range d.Variants {
 		if strings.HasSuffix(base.Path, end) {
 			return variant, nil
 		}
@@ -88,7 +80,7 @@ func dialectFor(name string, base *url.URL) (*Dialect, error) {
 // Dialects are the names of the dialects, sorted.
 func Dialects() (names []string) {
 	for _, d := range dialects {
-		names = append(names, d.name)
+		names = append(names, d.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -107,3 +99,11 @@ func ValidDialect(name string) error {
 func atHost(host string) func(*url.URL) bool {
 	return func(base *url.URL) bool { return base.Hostname() == host }
 }
+
+// The names of the dialects of features.
+const (
+	Gemini           = "gemini"            // generateContent, at the Gemini API or on Vertex AI
+	VertexAnthropic  = "vertex-anthropic"  // Claude on Vertex AI: rawPredict
+	Bedrock          = "bedrock"           // Converse
+	BedrockAnthropic = "bedrock-anthropic" // Claude: InvokeModel
+)

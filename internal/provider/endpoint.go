@@ -49,7 +49,7 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	base.Path = cmp.Or(base.Path, dialect.basePath)
+	base.Path = cmp.Or(base.Path, dialect.BasePath)
 	sent := at.keyField(dialect)
 	if e.Credential != nil {
 		if err := ValidCredential(e.Credential()); err != nil {
@@ -76,10 +76,10 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		"Accept-Encoding": {"identity"},
 		"User-Agent":      {c.UserAgent},
 	}
-	maps.Copy(header, dialect.header)
+	maps.Copy(header, dialect.Header)
 	made := &Endpoint{
 		Name: e.Name, dialect: dialect, base: *base, query: e.Query.Encode(), header: header, fields: fields,
-		peer: Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: credential}, listless: at.cloud == google,
+		peer: Peer{Transport: c.Transport, Fresh: c.Fresh, Credential: credential}, listless: at.cloud == Google,
 		posts: http.Request{Method: http.MethodPost, Host: base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1},
 		urls:  make(map[Operation]*url.URL, len(operations)),
 	}
@@ -92,10 +92,10 @@ func newEndpoint(c Config, e EndpointConfig) (*Endpoint, error) {
 		made.lists = append(made.lists, parsed)
 	}
 	if made.lists == nil && !made.listless && dialect.Has(Models) {
-		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.modelsQuery})}
+		made.lists = []*url.URL{made.url(Request{Operation: Models, Query: dialect.ModelsQuery})}
 	}
 	for _, op := range operations {
-		if dialect.path(op, "", false) == dialect.path(op, "name", true) {
+		if dialect.Path(op, "", false) == dialect.Path(op, "name", true) {
 			made.urls[op] = made.url(Request{Operation: op})
 		}
 	}
@@ -158,7 +158,7 @@ type handshake struct {
 func (h handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 	req := h.endpoint.request(r.Context(), h.request)
 	maps.Copy(req.Header, r.Header)
-	if err := h.endpoint.peer.sign(req, nil); err != nil {
+	if err := h.endpoint.peer.sign(req); err != nil {
 		return nil, err
 	}
 	return roundTrip(h.endpoint.peer.Transport, req)
@@ -167,7 +167,7 @@ func (h handshake) RoundTrip(r *http.Request) (*http.Response, error) {
 // Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to
 // the provider.
 func (e *Endpoint) Authorize(ctx context.Context) error {
-	return e.peer.sign(e.request(ctx, Request{Operation: Models}), nil)
+	return e.peer.sign(e.request(ctx, Request{Operation: Models}))
 }
 
 var (
@@ -198,7 +198,7 @@ func (e *Endpoint) url(r Request) *url.URL {
 		return made
 	}
 	target := e.base
-	path := e.dialect.path(r.Operation, r.Name, r.Stream)
+	path := e.dialect.Path(r.Operation, r.Name, r.Stream)
 	if plain, err := url.PathUnescape(path); err == nil && plain != path {
 		target.RawPath = target.EscapedPath() + path
 		path = plain

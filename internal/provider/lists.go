@@ -29,9 +29,9 @@ func (p Place) lists(baseURL, dialect string) []string {
 	case vertex:
 		return []string{before[:strings.LastIndex(before, "/")] + "/v1beta1/publishers/" + publisher + "/models?pageSize=100"}
 	case at == ServiceBedrock && runtime:
-		return bedrockLists("https://bedrock" + control) // the control plane
+		return BedrockLists("https://bedrock" + control) // the control plane
 	}
-	if lists := dialectNamed(dialect).lists; lists != nil {
+	if lists := dialectNamed(dialect).Lists; lists != nil {
 		return lists(root)
 	}
 	return nil
@@ -72,7 +72,7 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 		target.RawQuery = all.Encode()
 	}
 	req.URL, req.Host = &target, target.Host
-	if err := e.peer.sign(req, nil); err != nil {
+	if err := e.peer.sign(req); err != nil {
 		return nil, err
 	}
 	resp, err := roundTrip(e.peer.Transport, req)
@@ -86,4 +86,12 @@ func (e *Endpoint) GetModels(ctx context.Context, page string) (*http.Response, 
 // ListsModels reports whether there is a list of models, also one of which not all can be called.
 func (p *Provider) ListsModels() bool {
 	return slices.ContainsFunc(p.Endpoints, func(e *Endpoint) bool { return len(e.lists) > 0 })
+}
+
+// FoundationModels is the path of Bedrock's list of models.
+const FoundationModels = "/foundation-models"
+
+// BedrockLists are the addresses of what can be called on demand.
+func BedrockLists(root string) []string {
+	return []string{root + FoundationModels + "?byInferenceType=ON_DEMAND", root + "/inference-profiles?maxResults=1000"}
 }

@@ -14,17 +14,17 @@ const (
 
 // openAI is the dialect of OpenAI and of compatible providers.
 var openAI = &Dialect{
-	name: OpenAI,
-	bases: map[string]string{
-		google:         "https://{host}/{version}/projects/{project}/locations/{location}/endpoints/openapi",
+	Name: OpenAI,
+	Bases: map[string]string{
+		Google:         "https://{host}/{version}/projects/{project}/locations/{location}/endpoints/openapi",
 		ServiceBedrock: "https://bedrock-runtime.{region}.amazonaws.com" + openAIV1,
 		serviceMantle:  "https://bedrock-mantle.{region}.api.aws/v1",
 		azure:          "https://{resource}.openai.azure.com" + openAIV1,
 	},
-	versions: map[string]string{google: "v1"},
-	usualAt:  []string{serviceMantle, azure},
-	path:     openAIPath,
-	keyField: BearerField,
+	Versions: map[string]string{Google: "v1"},
+	UsualAt:  []string{serviceMantle, azure},
+	Path:     openAIPath,
+	KeyField: BearerField,
 }
 
 // openAIPaths are the same for all models. Only some compatible providers have the last rows.
@@ -43,12 +43,12 @@ func openAIPath(op Operation, name string, _ bool) string {
 
 // openRouter is asked for the models that embed, too: by itself it lists those that write text.
 var openRouter = &Dialect{
-	name:             OpenRouter,
-	selects:          atHost("openrouter.ai"),
-	path:             openRouterPath,
-	keyField:         BearerField,
-	modelsQuery:      "output_modalities=text%2Cembeddings",
-	openRouterFields: true,
+	Name:             OpenRouter,
+	Selects:          atHost("openrouter.ai"),
+	Path:             openRouterPath,
+	KeyField:         BearerField,
+	ModelsQuery:      "output_modalities=text%2Cembeddings",
+	OpenRouterFields: true,
 }
 
 // openRouterPaths are those that differ at OpenRouter, which keeps no responses.
@@ -66,12 +66,12 @@ func openRouterPath(op Operation, name string, stream bool) string {
 
 // builtIn is the dialect of the test provider.
 var builtIn = &Dialect{
-	name: Test,
-	path: func(op Operation, name string, stream bool) string {
+	Name: Test,
+	Path: func(op Operation, name string, stream bool) string {
 		if op != Chat && op != Embeddings {
 			return ""
 		}
 		return openAIPath(op, name, stream)
 	},
-	keyField: BearerField,
+	KeyField: BearerField,
 }

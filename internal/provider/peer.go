@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 )
 
 // Peer is a server that the gateway asks, and what authorizes the gateway there. It is safe for
@@ -78,7 +79,7 @@ func (p *Peer) send(ctx context.Context, transport http.RoundTripper, body *Body
 		req.Body, req.GetBody = http.NoBody, nil
 		delete(req.Header, "Content-Type")
 	}
-	if err := p.sign(req, body); err != nil {
+	if err := p.sign(req); err != nil {
 		_ = reader.Close()
 		return nil, a, err
 	}
@@ -101,12 +102,12 @@ func connecting(err error) error {
 	return err
 }
 
-// sign authorizes a request that is complete. Body is nil for a request without one.
-func (p *Peer) sign(req *http.Request, body *Body) error {
+// sign authorizes a request that is complete.
+func (p *Peer) sign(req *http.Request) error {
 	if p.Credential == nil {
 		return nil
 	}
-	if err := p.Credential.Sign(req, body); err != nil {
+	if err := p.Credential.Sign(req); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoCredential, err)
 	}
 	return nil
@@ -124,4 +125,10 @@ func ParseAddress(option, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s: no user, query or fragment is possible", option)
 	}
 	return address, nil
+}
+
+// expiredAtAWS reports whether AWS refused temporary keys that had expired, which some of its
+// services say with 400.
+func expiredAtAWS(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusBadRequest && strings.HasPrefix(resp.Header.Get("X-Amzn-Errortype"), "ExpiredToken")
 }

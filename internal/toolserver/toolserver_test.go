@@ -110,7 +110,7 @@ func TestARedirectIsAnError(t *testing.T) {
 // rotating is a credential of which the next one is good.
 type rotating struct{ at int }
 
-func (r *rotating) Sign(req *http.Request, _ *provider.Body) error {
+func (r *rotating) Sign(req *http.Request) error {
 	req.Header.Set("Authorization", fmt.Sprint("Bearer ", r.at))
 	return nil
 }

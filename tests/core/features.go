@@ -31,6 +31,10 @@ var features = []feature{
 		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "run-time keys", path: "caddymodule/runtimekeys", options: "\t\truntime_keys {\n\t\t\tscopes chat:write\n\t\t}\n",
 		method: http.MethodGet, request: "/api/v1/keys", status: http.StatusForbidden},
+	{name: "Bedrock", path: "caddymodule/clouds", options: "\t\tprovider acme {\n\t\t\tdialect bedrock\n\t\t\tregion us-east-1\n\t\t\tmodels m\n\t\t}\n",
+		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
+	{name: "clouds", path: "caddymodule/clouds", options: "\t\tprovider acme {\n\t\t\tbase_url https://acme.invalid/v1\n\t\t\tmodels m\n" +
+		"\t\t\tauth google {\n\t\t\t\tmetadata\n\t\t\t}\n\t\t}\n", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "MCP", path: "caddymodule/mcp", options: "\t\tmcp demo {\n\t\t\turl http://127.0.0.1:1/mcp\n\t\t}\n",
 		method: http.MethodPost, request: "/mcp/demo", status: http.StatusForbidden},
 	{name: "agents", path: "caddymodule/agents", method: http.MethodGet, request: "/v1/workstations/desk/screenshot", status: http.StatusForbidden},
@@ -50,7 +54,7 @@ var features = []feature{
 	{name: "guardrails", path: "caddymodule/guardrails", options: "\t\tguardrail words {\n\t\t\tdeny words mellon\n\t\t}\n\t\tguardrails words\n",
 		method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "sound", path: "handlers/audio", method: http.MethodPost, request: "/v1/audio/speech", status: http.StatusBadRequest},
-	{name: "Gemini", path: "handlers/gemini", method: http.MethodGet, request: "/v1beta/models", status: http.StatusOK},
+	{name: "Gemini", path: "caddymodule/gemini", method: http.MethodGet, request: "/v1beta/models", status: http.StatusOK},
 	{name: "descriptions", path: "handlers/openapi", method: http.MethodGet, request: "/openapi.json", status: http.StatusOK},
 	{name: "browser desktop", path: "handlers/vncsocket", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 }

@@ -27,7 +27,6 @@ var exceptions = []row{
 	{"internal/handover: knot", 7},
 	{"internal/modelcall.call: methods", 26},
 	{"internal/modelcall: packages", 24},
-	{"internal/modelcall/adapter: packages", 9},
 	{"internal/modelcall/wire: packages", 16},
 	{"internal/request.Caller: fields", 17},
 	{"internal/request: packages", 11},

@@ -13,9 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/chatongemini"
 	"github.com/gatehouse-proxy/gatehouse/internal/translate/conversation"
-	"github.com/gatehouse-proxy/gatehouse/internal/translate/messagesoncloud"
 )
 
 // Request is a request of an API.
@@ -34,26 +32,47 @@ type Request struct {
 // the API.
 type Adapter func(r *Request) (*Adapted, error)
 
-// adapters are those of each protocol, by the API that its providers look like.
-var adapters = map[provider.Protocol]map[provider.Operation]Adapter{
-	provider.GenerateContentAPI: {
-		provider.Chat: geminiChat, provider.CountTokens: geminiCount, provider.Embeddings: geminiEmbeddings,
-		provider.GenerateContent: geminiNative, provider.CountContent: geminiNative,
-		provider.EmbedContent: geminiNative, provider.BatchEmbedContents: geminiNative,
-	},
-	provider.RawPredict: {
-		provider.Messages:    claude(messagesoncloud.Vertex, chatongemini.Refusal),
-		provider.CountTokens: claude(messagesoncloud.VertexCount, chatongemini.Refusal),
-	},
-	provider.Converse: {provider.Chat: converse, provider.CountTokens: converseCount, provider.Embeddings: bedrockEmbeddings},
-	provider.InvokeModel: {
-		provider.Messages: claude(messagesoncloud.Bedrock, nil), provider.CountTokens: claudeCount,
-	},
+// Dialect is a kind of provider with a protocol of its own.
+type Dialect struct {
+	*provider.Dialect
+	// Adapters are those of the APIs that its providers look like they had.
+	Adapters map[provider.Operation]Adapter
+	// Requests returns how many requests a chat answer of so many tokens may take. Each of them is
+	// billed for the prompt. Nil: one.
+	Requests func(output int64) int64
+}
+
+// registered are the dialects of the build, with what they are at some addresses.
+var registered = map[*provider.Dialect]*Dialect{}
+
+// Register adds dialects to those that a provider block can name. It must be called before the
+// program begins.
+func Register(dialects ...Dialect) {
+	for i := range dialects {
+		d := &dialects[i]
+		provider.Register(d.Dialect)
+		registered[d.Dialect] = d
+		for _, variant := range d.Variants {
+			registered[variant] = d
+		}
+	}
 }
 
 // Of returns the adapter of a provider for an API, nil if it has the API itself.
 func Of(p *provider.Provider, api provider.Operation) Adapter {
-	return adapters[p.Dialect.Protocol()][api]
+	if d := registered[p.Dialect]; d != nil {
+		return d.Adapters[api]
+	}
+	return nil
+}
+
+// Requests returns how many requests an answer of so many tokens may take at a provider, for an API
+// that it is made to look like.
+func Requests(p *provider.Provider, api provider.Operation, output int64) int64 {
+	if d := registered[p.Dialect]; d != nil && d.Requests != nil && api == provider.Chat {
+		return d.Requests(output)
+	}
+	return 1
 }
 
 // Adapted is a request in the protocol of its provider.
@@ -64,12 +83,13 @@ type Adapted struct {
 	Stream  bool        // the provider is asked for a stream, whatever the caller asked for
 	LeftOut []string    // fields that the provider did not get, as the API calls them
 
-	call   openai.Call
-	answer answer
+	Call openai.Call
+	From Answer
 }
 
-// answer turns a provider's answer into one of the API. Again sends another request in the same attempt.
-type answer interface {
+// Answer turns a provider's answer into one of the API. Again sends another request in the same
+// attempt. One with a method Whole, see [Adapted.Answer], makes answers in one piece, too.
+type Answer interface {
 	// Stream returns the event stream of the API. What the provider reports as an error becomes an
 	// error event; a stream that is cut has no end.
 	Stream(body io.Reader, call openai.Call, again translate.Again) io.Reader
@@ -87,23 +107,23 @@ type whole interface {
 // Received takes the header of a provider's answer before its body is read: some say there what the answer
 // used.
 func (a *Adapted) Received(header http.Header) {
-	if to, ok := a.answer.(interface{ Received(http.Header) }); ok {
+	if to, ok := a.From.(interface{ Received(http.Header) }); ok {
 		to.Received(header)
 	}
 }
 
 // Refusal returns what the provider refused as OpenAI would have said it.
 func (a *Adapted) Refusal(status int, header http.Header, body []byte) translate.Refusal {
-	return a.answer.Refusal(status, header, body)
+	return a.From.Refusal(status, header, body)
 }
 
 // Answer returns an answer of the API in place of the provider's: a stream if the caller asked for one.
 func (a *Adapted) Answer(body io.Reader, stream bool, again translate.Again) io.Reader {
 	if stream {
-		return a.answer.Stream(body, a.call, again)
+		return a.From.Stream(body, a.Call, again)
 	}
-	if made, ok := a.answer.(whole); ok {
-		return &wholeReader{read: func() ([]byte, error) { return made.Whole(body, a.call, again) }}
+	if made, ok := a.From.(whole); ok {
+		return &wholeReader{read: func() ([]byte, error) { return made.Whole(body, a.Call, again) }}
 	}
 	return body
 }

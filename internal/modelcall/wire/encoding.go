@@ -49,7 +49,7 @@ type Sealed interface {
 }
 
 // openRouter reports whether the provider knows the request fields that only OpenRouter has.
-func (e *Encoding) openRouter() bool { return e.Provider.Dialect.OpenRouterFields() }
+func (e *Encoding) openRouter() bool { return e.Provider.Dialect.OpenRouterFields }
 
 // setPreferences tells a router which upstreams it may choose. Where the gateway has nothing to say, it
 // gets the caller's own bytes.

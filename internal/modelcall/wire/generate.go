@@ -82,7 +82,7 @@ func encodeGenerate(e Encoding) (*Sending, error) {
 func named(w *Wire, m *gemini.Member) []Route {
 	return []Route{{Wire: w, Encode: func(e Encoding) (*Sending, error) {
 		name := gemini.ModelPrefix + e.Model.Name
-		if e.Provider.OnVertex() {
+		if e.Provider.Dialect.Unnamed {
 			name = ""
 		}
 		params.EncodeNamed(e.Body, name)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
 	"github.com/gatehouse-proxy/gatehouse/internal/openai/params"
 	"github.com/gatehouse-proxy/gatehouse/internal/provider"
@@ -15,7 +15,7 @@ import (
 // refuses it comes with the error; its body is short.
 type Dial func(ctx context.Context, handshake http.RoundTripper) (*http.Response, error)
 
-var realtimeWire = &Wire{Name: provider.Realtime, Guardrail: judge.Responses, Optional: true}
+var realtimeWire = &Wire{Name: provider.Realtime, Guardrail: guardrail.Responses, Optional: true}
 
 // Realtime is OpenAI's Realtime API: a session over a WebSocket, and each part of it.
 var Realtime = &Operation{

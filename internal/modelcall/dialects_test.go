@@ -1,0 +1,7 @@
+package modelcall
+
+// The dialects of features.
+import (
+	_ "github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter/clouds"
+	_ "github.com/gatehouse-proxy/gatehouse/internal/modelcall/adapter/gemini"
+)
