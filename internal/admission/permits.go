@@ -25,6 +25,7 @@ type Permits struct {
 	grants   [2]*limits.Grant  // of the token rates of the first two, of the third
 	target   []limits.Subject  // of the third
 	slotless bool
+	rateless bool
 }
 
 // PermitsOf returns those of a call, which has none yet.
@@ -32,6 +33,9 @@ func PermitsOf(d *Deps, q *request.Request) Permits { return Permits{deps: d, re
 
 // CountOnly makes the call count against rates, and take no slots.
 func (a *Permits) CountOnly() { a.slotless = true }
+
+// SlotsOnly makes the call take slots, and count against no rate of requests.
+func (a *Permits) SlotsOnly() { a.rateless = true }
 
 // longRate is the longest window that an SDK may wait for inside its call.
 const longRate = time.Minute
@@ -145,10 +149,15 @@ func (a *Permits) Settle(tokens int64) {
 // admit counts the request against the rates of the subjects and acquires their slots, or queues for
 // them.
 func (a *Permits) admit(ctx context.Context, permit int, subjects []limits.Subject, held *limits.Permit) (*limits.Permit, error) {
-	if a.slotless {
+	if a.slotless || a.rateless {
 		subjects = slices.Clone(subjects)
-		for i := range subjects {
+	}
+	for i := range subjects {
+		if a.slotless {
 			subjects[i].Concurrency = limits.Concurrency{}
+		}
+		if a.rateless {
+			subjects[i].Rates = nil
 		}
 	}
 	entry, err := a.deps.Concurrency.Enter(ctx, a.deps.Rates, subjects, held)

@@ -31,6 +31,7 @@ const (
 	ModeImageEdits    = "image_edit"
 	ModeSpeech        = "audio_speech"
 	ModeTranscription = "audio_transcription"
+	ModeRealtime      = "realtime"
 )
 
 // Operations a model can serve, for Model.Serves.
@@ -52,6 +53,7 @@ const (
 	OpTranscriptions = "transcriptions"
 	OpTranslations   = "translations"
 	OpRouterImages   = "router_images"
+	OpRealtime       = "realtime"
 
 	OpGenerateContent    = "generate_content"
 	OpCountContent       = "count_content"
@@ -111,6 +113,8 @@ func (m Model) Serves(op string) bool {
 		return m.Mode == ModeImageEdits || m.Mode == ModeImages || m.Mode == ""
 	case OpTranscriptions, OpTranslations:
 		return m.Mode == ModeTranscription || m.Mode == ""
+	case OpRealtime:
+		return m.Mode == ModeRealtime || m.Mode == ""
 	case OpSpeech:
 		return m.Mode == ModeSpeech || m.Mode == ""
 	}
@@ -190,7 +194,7 @@ func (m Model) as(provider, name string) Model {
 // callable reports whether the model serves any of our operations.
 func (m Model) callable() bool {
 	return m.Generates() || m.Serves(OpEmbeddings) || m.Serves(OpRerank) || m.Serves(OpModerations) || m.Serves(OpCompletions) ||
-		m.Serves(OpSpeech) || m.Serves(OpTranscriptions) || m.Serves(OpImages) || m.Serves(OpImageEdits)
+		m.Serves(OpSpeech) || m.Serves(OpTranscriptions) || m.Serves(OpImages) || m.Serves(OpImageEdits) || m.Serves(OpRealtime)
 }
 
 var (

@@ -127,7 +127,7 @@ func priceMapMode(f facts) string {
 		return ModeResponses
 	}
 	if slices.Contains(endpoints, "/v1/realtime") {
-		return "realtime"
+		return ModeRealtime
 	}
 	return mode
 }

@@ -14,7 +14,7 @@ import (
 // a model uncallable.
 var modes = []string{
 	ModeChat, ModeResponses, ModeSpeech, ModeTranscription, ModeCompletes, ModeEmbedding, ModeImageEdits, ModeImages,
-	ModeModerates, "realtime", ModeRerank, "video_generation",
+	ModeModerates, ModeRealtime, ModeRerank, "video_generation",
 }
 
 // parseShort parses our own form; see Parse.

@@ -99,7 +99,7 @@ func (e *eventEdit) readResponses() {
 // ends reports whether an event with a type and a part ends a channel.
 func ends(typ string, at responsePart, c *channel) bool {
 	switch kind, done := strings.CutSuffix(typ, ".done"); {
-	case typ == "error", typ == "response.completed", typ == "response.incomplete", typ == "response.failed":
+	case typ == "error", typ == "response.done", typ == "response.completed", typ == "response.incomplete", typ == "response.failed":
 		return true
 	case typ == "response.output_item.done":
 		return c.at.item == at.item

@@ -128,6 +128,9 @@ func (g *charge) Cost(u openai.Usage) (int64, bool) {
 	if u.Completion > 0 && !u.PicturesSplit && g.price().PicturesApart() && g.target.op.Generates {
 		return 0, false // some of it may be pictures
 	}
+	for i, cached := range u.CachedUnits { // they have the rate of what was cached
+		u.Units[i] -= min(cached, u.Units[i], u.Cached)
+	}
 	return g.price().CostNano(catalog.Tokens{
 		Prompt: u.Prompt, Completion: u.Completion, Cached: u.Cached, CacheWrite: u.CacheWrite, Reasoning: u.Reasoning,
 		Units: u.Units, CacheHour: u.CacheWriteHour, KeptLong: g.cacheHour && !u.CacheSplit,

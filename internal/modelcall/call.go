@@ -170,16 +170,19 @@ func (c *call) check(ctx context.Context, enter func(context.Context, *call) err
 	if err := c.to.keep(func(t *target) error { return c.charge.check(t, tools, c.op.List) }); err != nil {
 		return err
 	}
-	if err := enter(ctx, c); err != nil {
-		return err
-	}
-	return c.charge.spending.Check(ctx)
+	return enter(ctx, c)
 }
 
 // enterNamed takes a request of the model's rate, and a slot of its concurrency.
 func enterNamed(ctx context.Context, c *call) error {
-	return c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...)
+	if err := c.permits.EnterNamed(ctx, subjectsOf(c.to.limits)...); err != nil {
+		return err
+	}
+	return withinBudgets(ctx, c)
 }
+
+// withinBudgets refuses the call if a budget is used up already.
+func withinBudgets(ctx context.Context, c *call) error { return c.charge.spending.Check(ctx) }
 
 // limited reports whether any limit depends on how much the request asks for.
 func (c *call) limited() bool {

@@ -50,7 +50,9 @@ func (c *call) dispatch(ctx context.Context) error {
 	for {
 		c.begin(&a, s, buffer)
 		var d delivery
-		if s.Wire.Typed() {
+		if c.op.Dial != nil {
+			d = connect(ctx, c, s)
+		} else if s.Wire.Typed() {
 			d = (&typed{c.attempt, &c.guard, ratesOf(c), c.newEventWriter, c.asked.Choices, a.open()}).deliver(ctx, s)
 		} else if w != nil {
 			d = deliverStream(ctx, c.attempt, &c.guard, w, s, c.asked.Choices, a.open())
@@ -169,10 +171,7 @@ func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 	c.setTarget(t)
 	c.to.asks(t, a.queue)
 	out.Dropped, out.LeftOut = s.DroppedTools, s.LeftOut
-	if c.op.Span != "" {
-		host, _ := t.endpoint.Address()
-		out.Asked(c.op.Span, tracing.ProviderName(host, t.provider.Name), c.deps.Now())
-	}
+	noteAsked(c, t)
 	r := out.Record
 	r.OutputCap, r.FirstToken = c.charge.outputCap(t), 0
 	r.UpstreamID, r.FinishReason, r.NativeFinishReason = "", "", ""
@@ -192,6 +191,14 @@ func (c *call) begin(a *attempts, s *wire.Sending, buffer *sharedBuffer) {
 	}
 	if c.deps.Health != nil {
 		c.attempt.trial = c.deps.Health.Begin(t.id, len(c.to.targets) == 1)
+	}
+}
+
+// noteAsked notes which provider is asked, for metrics.
+func noteAsked(c *call, t *target) {
+	if c.op.Span != "" {
+		host, _ := t.endpoint.Address()
+		c.req.Outcome.Asked(c.op.Span, tracing.ProviderName(host, t.provider.Name), c.deps.Now())
 	}
 }
 

@@ -28,6 +28,7 @@ type meter struct {
 	whole    int64         // bytes of an answer that is not streamed
 	silent   time.Duration // pauses, with the one before the answer
 	text     bool          // the answer has some text
+	live     bool          // what was asked went over a socket
 	unbilled bool          // the provider refused or failed before it said anything
 
 	heard    int64 // milliseconds of sound in the answer

@@ -1,7 +1,6 @@
 package modelcall
 
 import (
-	"context"
 	"sync"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/admission"
@@ -36,7 +35,7 @@ func ServePath(d *Deps, q *request.Request, op *wire.Operation, api wire.API, pa
 // Check refuses a request that could not be a call, and answers none: no rate counts it, no
 // provider gets it and nothing is charged.
 func Check(d *Deps, q *request.Request, op *wire.Operation, api wire.API) error {
-	return look(q.HTTP.Context(), newCall(d, q, op, api), func(context.Context, *call) error { return nil })
+	return look(q.HTTP.Context(), newCall(d, q, op, api), withinBudgets)
 }
 
 // calls are used again. What may run late on other goroutines (a timer, the drain, the transport) has

@@ -156,7 +156,7 @@ func (u *upstream) Expire() { u.cancel(provider.ErrSilent) }
 
 // mayHaveBeenServed reports whether the provider may have worked on the request.
 func (u *upstream) mayHaveBeenServed() bool {
-	return u.body != nil && (u.status != 0 || u.body.Delivered())
+	return u.meter.live || u.body != nil && (u.status != 0 || u.body.Delivered())
 }
 
 // close ends the upstream request.

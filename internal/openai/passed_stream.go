@@ -29,7 +29,7 @@ func NewSpeechStream(call Call) *PassedStream {
 
 // NewTranscriptStream returns the stream of a sound that is written.
 func NewTranscriptStream(call Call) *PassedStream {
-	return &PassedStream{call: call, end: "transcript.text.done", read: transcriptUsage}
+	return &PassedStream{call: call, end: "transcript.text.done", read: TranscriptUsage}
 }
 
 // Data implements [Stream].

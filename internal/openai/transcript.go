@@ -22,7 +22,7 @@ func TranscriptResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 		sum.Err = sum.fault(&call, body)
 		return dst, sum, sum.Err
 	}
-	sum.Usage, sum.HasUsage = transcriptUsage(o.Get("usage"))
+	sum.Usage, sum.HasUsage = TranscriptUsage(o.Get("usage"))
 	if duration := o.Get("duration"); duration != nil && !sum.HasUsage {
 		sum.Usage.Units[units.Millis] = millis(duration)
 		sum.HasUsage = sum.Usage.Units.Some()
@@ -30,9 +30,9 @@ func TranscriptResult(dst, body []byte, call Call) ([]byte, Summary, error) {
 	return append(dst, body...), sum, nil
 }
 
-// transcriptUsage reads the usage of a transcript: tokens, or seconds of the sound. OpenRouter's has
+// TranscriptUsage reads the usage of a transcript: tokens, or seconds of the sound. OpenRouter's has
 // both.
-func transcriptUsage(value []byte) (Usage, bool) {
+func TranscriptUsage(value []byte) (Usage, bool) {
 	if len(value) == 0 || value[0] != '{' {
 		return Usage{}, false
 	}

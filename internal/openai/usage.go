@@ -25,6 +25,7 @@ type Usage struct {
 	CacheSplit     bool  // CacheWriteHour was reported; only Anthropic does
 
 	Units         units.Counts // besides tokens of text
+	CachedUnits   units.Counts // of Units: read from the prompt cache; only Realtime reports it
 	PicturesSplit bool         // the tokens of pictures in the answer were reported, which may be 0
 
 	// Cost is in USD, the number as the provider wrote it; "" if it did not.
@@ -111,6 +112,15 @@ func (r *usageReader) details(object []byte, audio, image *int64) (pictures bool
 				if string(s.Key(v)) == "ephemeral_1h_input_tokens" {
 					r.count(&u.CacheWriteHour, s.Value(v))
 					u.CacheSplit = true
+				}
+			}
+		case "cached_tokens_details":
+			for _, s := range jsonscan.Members(v, split[:0]) {
+				switch string(s.Key(v)) {
+				case "audio_tokens":
+					r.count(&u.CachedUnits[units.AudioInput], s.Value(v))
+				case "image_tokens":
+					r.count(&u.CachedUnits[units.ImageInput], s.Value(v))
 				}
 			}
 		case "reasoning_tokens":

@@ -144,6 +144,26 @@ func (e *Endpoint) Resend(ctx context.Context, r Request) (*http.Response, error
 	return e.peer.Resend(ctx, r.Body, func(ctx context.Context) *http.Request { return e.request(ctx, r) })
 }
 
+// Handshake returns what sends the opening handshake of a WebSocket (RFC 6455, section 4.1) as a
+// request to the endpoint, with its header and credential. Of the request that it is given it takes
+// the fields of the handshake.
+func (e *Endpoint) Handshake(r Request) http.RoundTripper { return handshake{e, r} }
+
+type handshake struct {
+	endpoint *Endpoint
+	request  Request
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h handshake) RoundTrip(r *http.Request) (*http.Response, error) {
+	req := h.endpoint.request(r.Context(), h.request)
+	maps.Copy(req.Header, r.Header)
+	if err := h.endpoint.peer.sign(req, nil); err != nil {
+		return nil, err
+	}
+	return roundTrip(h.endpoint.peer.Transport, req)
+}
+
 // Authorize asks for what authorizes requests, such as the token of a cloud. It sends nothing to
 // the provider.
 func (e *Endpoint) Authorize(ctx context.Context) error {

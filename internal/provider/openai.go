@@ -32,7 +32,7 @@ var openAIPaths = map[Operation]string{
 	Chat: "/chat/completions", Responses: "/responses", Embeddings: "/embeddings", Models: "/models",
 	Messages: "/messages", CountTokens: "/messages/count_tokens", InputTokens: "/responses/input_tokens",
 	Rerank: "/rerank", Moderations: "/moderations", Completions: "/completions", Images: "/images/generations", ImageEdits: "/images/edits",
-	Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
+	Realtime: "/realtime", Speech: "/audio/speech", Transcriptions: "/audio/transcriptions", Translations: "/audio/translations",
 	Compact: "/responses/compact", ReadResponse: "/responses/{id}", DeleteResponse: "/responses/{id}",
 	CancelResponse: "/responses/{id}/cancel", InputItems: "/responses/{id}/input_items",
 }
@@ -53,7 +53,7 @@ var openRouter = &Dialect{
 
 // openRouterPaths are those that differ at OpenRouter, which keeps no responses.
 var openRouterPaths = map[Operation]string{
-	Images: "", ImageEdits: "", RouterImages: "/images",
+	Images: "", ImageEdits: "", RouterImages: "/images", Realtime: "",
 	Compact: "", ReadResponse: "", DeleteResponse: "", CancelResponse: "", InputItems: "",
 }
 

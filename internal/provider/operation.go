@@ -26,6 +26,7 @@ const (
 	Transcriptions Operation = "transcriptions"
 	Translations   Operation = "translations"
 	RouterImages   Operation = "router_images" // OpenRouter's
+	Realtime       Operation = "realtime"      // a WebSocket
 
 	// Requests about a response that the provider keeps. They name no model but the response.
 	ReadResponse   Operation = "read_response"
@@ -42,7 +43,7 @@ const (
 
 var operations = [...]Operation{
 	Chat, Responses, Models, Messages, CountTokens, InputTokens, Embeddings, Rerank, Moderations, Completions,
-	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations,
+	Images, ImageEdits, RouterImages, Speech, Transcriptions, Translations, Realtime,
 	Compact, ReadResponse, DeleteResponse, CancelResponse, InputItems,
 	GenerateContent, CountContent, EmbedContent, BatchEmbedContents,
 }
@@ -53,7 +54,7 @@ var responsesAPI = [...]Operation{Responses, InputTokens, Compact, ReadResponse,
 // method is the method of the operation's requests.
 func (op Operation) method() string {
 	switch op {
-	case Models, ReadResponse, InputItems:
+	case Models, ReadResponse, InputItems, Realtime:
 		return http.MethodGet
 	case DeleteResponse:
 		return http.MethodDelete

@@ -22,15 +22,19 @@ type Outcome struct {
 	operation metrics.Operation
 	asked     time.Time // when the first provider was asked; zero: none was
 
-	exemplar string // the trace that is recorded; "" for none
-	recorded bool   // a success leaves a record too
-	quiet    bool   // a failure leaves none either
-	ended    bool   // an outcome is known
-	cause    error
+	exemplar  string // the trace that is recorded; "" for none
+	recorded  bool   // a success leaves a record too
+	quiet     bool   // a failure leaves none either
+	ended     bool   // an outcome is known
+	discarded bool
+	cause     error
 }
 
 // Keep has a success leave a record of a request whose route leaves none by itself.
 func (o *Outcome) Keep() { o.recorded = true }
+
+// Discard has the request leave nothing: what it was for was not needed.
+func (o *Outcome) Discard() { o.discarded, o.ended = true, true }
 
 // Succeed notes that the whole answer was given, with this status.
 func (o *Outcome) Succeed(status int) {
@@ -92,6 +96,9 @@ func (o *Outcome) end(now time.Time) {
 // publish counts the request, logs it and keeps its record.
 func (o *Outcome) publish(d *Deps) {
 	r := o.Record
+	if o.discarded {
+		return
+	}
 	d.Metrics.Ended(metrics.Call{
 		Route: r.Route, Provider: r.Provider, Model: o.metricModel(), Tenant: r.Tenant, Code: r.Code, Status: r.Status,
 		Duration: r.Latency, FirstToken: r.FirstToken, Overhead: r.Overhead, TraceID: o.exemplar,

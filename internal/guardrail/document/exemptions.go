@@ -75,6 +75,7 @@ func exemptionsOf(identifier shape, messages, items, parts []string) []exemption
 
 		{shape: apiWord, in: parts, members: "type detail image_url.detail annotations.type"},
 		{shape: identifier, in: parts, members: "id file_id file.file_id annotations.file_id annotations.container_id"},
+		{shape: base64Data, in: parts, members: "audio"}, // of Realtime
 		{shape: base64Data, in: parts, members: "image_url image_url.url video_url video_url.url input_audio.data file_data file.file_data b64_json signature"},
 	}
 }

@@ -63,6 +63,7 @@ type Operation struct {
 	// Heartbeat is what keeps the stream of a caller alive. Nil: a comment.
 	Heartbeat func(h http.Header) Heartbeat
 
+	Dial Dial // opens the socket of a session; nil: a request is sent over HTTP
 	// Routes are how a request can reach a provider, the best first. A provider gets the first whose
 	// API it has.
 	Routes []Route
