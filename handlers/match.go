@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
@@ -148,8 +149,15 @@ func (m *match) allowed() (methods []string) {
 // wrongMethod is the refusal of a method that no endpoint has. A client that asks for a WebSocket
 // (Codex does, at responses) gets 426 and goes on with HTTP at once; after a 405 it would try
 // again.
-func (m *match) wrongMethod(r *http.Request) *apierror.Error {
+func (m *match) wrongMethod(g Gateway, r *http.Request) *apierror.Error {
 	methods := strings.Join(m.allowed(), ", ")
+	switch {
+	case methods != "":
+	case !slices.ContainsFunc(m.operations, func(e *Operation) bool { return sockets[e](g) }):
+		return unknownURL(r)
+	default:
+		return apierror.New(apierror.InvalidValue, "%.200s is a WebSocket: it is served over HTTP/1.1, to its opening handshake", r.URL.Path)
+	}
 	if asksForWebSocket(r) {
 		return apierror.New(apierror.UpgradeRequired, "%.200s is not served over WebSocket; use %s over HTTP", r.URL.Path, methods)
 	}

@@ -143,12 +143,12 @@ func TestOpeningHandshakesOfWebSockets(t *testing.T) {
 	}
 	long := newTestRequest("PATCH"+strings.Repeat("X", 20), "/v1/models", "", "")
 	long.URL.Path = "/v1/models" + strings.Repeat("x", 300)
-	if e := matchPath("/v1/models").wrongMethod(long); len(e.Message) > 300 {
+	if e := matchPath("/v1/models").wrongMethod(nil, long); len(e.Message) > 300 {
 		t.Errorf("a caller's words are repeated without bound: %s", e.Message)
 	}
 	long.Header.Set("Upgrade", "websocket")
 	long.Method = http.MethodGet
-	if e := matchPath("/v1/models").wrongMethod(long); len(e.Message) > 300 {
+	if e := matchPath("/v1/models").wrongMethod(nil, long); len(e.Message) > 300 {
 		t.Errorf("a caller's words are repeated without bound: %s", e.Message)
 	}
 }

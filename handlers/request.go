@@ -14,9 +14,11 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/request"
 
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/api"
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/models"
 )
 
@@ -73,14 +75,14 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	x.Name, x.Item = m.name, m.item
 	e := m.operation(g, r)
 	if e == nil { // 405 426
-		x.writeError(m.wrongMethod(r))
+		x.writeError(m.wrongMethod(g, r))
 		return nil
 	}
 	if err := g.Ready(r.Context()); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
 	}
-	if keyless[e] {
+	if keyless[e] || long[e] {
 		if err := e.Serve(x); err != nil {
 			x.writeError(apierror.From(err))
 		}
@@ -112,6 +114,40 @@ func (x *Request) run(e *Operation, caller request.Caller, route request.Route) 
 		x.fail(apierror.From(err))
 	}
 }
+
+// CallerOf returns the caller of a request to a [Long] operation, by its header. The error is a 401
+// or a 503.
+func CallerOf(x *Request) (request.Caller, error) { return authenticated(x.Gateway, x.HTTP, x.API) }
+
+// Unauthenticated answers such a request without a valid key.
+func Unauthenticated(x *Request, route string, err error) { x.unauthenticated(route, err) }
+
+// Begin begins a request that is a part of a connection: r is none of HTTP. It must be finished.
+// The error is a refusal.
+func Begin(g Gateway, a api.API, t Turn, scope keys.Scope, route request.Route, r *http.Request) (*request.Request, error) {
+	x := newRequest(g, nowhere{http.Header{}}, r, a)
+	if t.Err != nil { // 401
+		request.Unauthenticated(&g.Requests().Deps.Deps, route.Name, zap.String("request_id", x.IDs.RequestID), zap.String("remote", r.RemoteAddr))
+		return nil, t.Err
+	}
+	route.Transport, route.Connection = TransportWebSocket, t.Connection
+	if err := x.begin(t.Caller, route); err != nil {
+		return nil, err
+	}
+	if err := x.Req.Require(scope); err != nil {
+		x.Req.Outcome.Fail(apierror.From(err))
+		x.Req.Finish()
+		return nil, err
+	}
+	return x.Req, nil
+}
+
+// nowhere is the answer of a request that is answered over its connection.
+type nowhere struct{ header http.Header }
+
+func (n nowhere) Header() http.Header         { return n.header }
+func (n nowhere) Write(p []byte) (int, error) { return len(p), nil }
+func (n nowhere) WriteHeader(int)             {}
 
 // Turn is a Responses call that has come over a WebSocket.
 type Turn struct {

@@ -51,6 +51,13 @@ var sockets = map[*Operation]func(Gateway) bool{}
 // init functions.
 func Socket(o *Operation, has func(Gateway) bool) { sockets[o] = has }
 
+// long are the operations whose requests go on when their handlers return.
+var long = map[*Operation]bool{}
+
+// Long notes that an operation finds its caller by itself, and begins requests that go on when its
+// handler returns, see [Begin]. It is called by init functions.
+func Long(o *Operation) { long[o] = true }
+
 // Route is one row of the table. A path that ends in a slash takes the rest of the request's path
 // as a name, because the name of a model has slashes. {model} is such a name within a path; {id},
 // {hash} and {session} stand for one segment each.

@@ -25,12 +25,14 @@ const (
 	adviceTools     = "there is no sign-in by OAuth: send a gateway key as Authorization: Bearer"
 	adviceOther     = " is not served; use a client of OpenAI's API with a base URL that ends in /v1"
 	adviceGoogle    = " is not served; use Google's SDK with the base URL of this gateway, which serves /v1beta/models, and without its Vertex AI mode"
+	adviceRealtime  = "neither WebRTC nor SIP is served: open a session by WebSocket at /v1/realtime"
 	adviceServed    = "this site serves /v1 (OpenAI, Anthropic), /api/v1 (OpenRouter), /v1beta (Google) and /mcp/NAME"
 )
 
 // wrongBelow has the wrong paths below the prefixes of the families.
 var wrongBelow = []wrongBase{
 	{"/v1/projects/* /v1/publishers/*", api.Google{}, "Vertex AI's API" + adviceGoogle},
+	{"/v1/realtime/*", nil, adviceRealtime},
 	{"/v1/v1/messages* /api/v1/v1/messages*", api.Anthropic{}, adviceTwice},
 	{"/v1/v1/* /api/v1/v1/*", nil, adviceTwice},
 	{"*/messages/v1/messages */messages/messages", api.Anthropic{}, adviceAnthropic},

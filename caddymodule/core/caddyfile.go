@@ -58,7 +58,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			max_size SIZE
 //			no_end_user
 //		}
-//		responses_websocket {
+//		responses_websocket|realtime {
 //			connections N
 //			per_key N
 //		}

@@ -57,7 +57,7 @@ var kinds = []kind{
 	{"mcp", InApp, []string{"mcp"}, []string{"mcp"}},
 	{"agents", InVNC, []string{"automation_memory", "automation_sessions"}, []string{"automation_memory", "automation_sessions"}},
 	{"console", InApp, nil, nil},
-	{"sockets", InApp, []string{"responses_websocket"}, []string{"responses_websocket"}},
+	{"sockets", InApp, []string{"responses_websocket", "realtime"}, []string{"responses_websocket", "realtime"}},
 }
 
 // path is where features are.

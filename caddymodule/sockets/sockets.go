@@ -1,4 +1,5 @@
-// Package sockets is the block responses_websocket of the configuration, with its endpoint.
+// Package sockets is the blocks responses_websocket and realtime of the configuration, with their
+// endpoints.
 package sockets
 
 import (
@@ -8,7 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/gatehouse-proxy/gatehouse/caddymodule/core"
-	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets" // its endpoint
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/realtime" // their endpoints
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/caddykit"
 	"github.com/gatehouse-proxy/gatehouse/internal/features/sockets"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
@@ -22,40 +24,51 @@ func init() { core.Register("sockets", func() core.Feature { return new(Feature)
 // Feature is the member of the app.
 type Feature struct {
 	// WebSocket lets Responses come over WebSockets. Default: they are answered 426.
-	WebSocket *ResponsesWebSocket `json:"responses_websocket,omitempty"`
+	WebSocket *WebSockets `json:"responses_websocket,omitempty"`
+
+	// Realtime lets sessions of the Realtime API open. Default: they are answered 404.
+	Realtime *WebSockets `json:"realtime,omitempty"`
 }
 
 // Options implements [core.Feature].
 func (f *Feature) Options() caddykit.Options {
-	return caddykit.Options{"responses_websocket": caddykit.Single(&f.WebSocket, (*ResponsesWebSocket).read)}
+	return caddykit.Options{
+		"responses_websocket": caddykit.Single(&f.WebSocket, (*WebSockets).read),
+		"realtime":            caddykit.Single(&f.Realtime, (*WebSockets).read),
+	}
 }
 
 // Build implements [core.Feature].
 func (f *Feature) Build(b *core.Build) error {
-	if err := f.WebSocket.check(); err != nil {
-		return fmt.Errorf("responses_websocket: %w", err)
+	for _, kind := range []struct {
+		option  string
+		block   *WebSockets
+		feature func(gateway.Core, *sockets.Limits) gateway.Feature
+	}{{"responses_websocket", f.WebSocket, sockets.Feature}, {"realtime", f.Realtime, sockets.Realtime}} {
+		if err := kind.block.check(); err != nil {
+			return fmt.Errorf("%s: %w", kind.option, err)
+		}
+		limits := kind.block.limits()
+		b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return kind.feature(c, limits) })
 	}
-	limits := f.WebSocket.limits()
-	b.Add(func(c gateway.Core, _ []gateway.Feature) gateway.Feature { return sockets.Feature(c, limits) })
 	return nil
 }
 
-// ResponsesWebSocket lets Responses come over WebSockets, within limits. A handshake above one is
-// 429.
-type ResponsesWebSocket struct {
+// WebSockets lets WebSockets of an API open, within limits. A handshake above one is 429.
+type WebSockets struct {
 	// Connections is how many may be open at the same time. Default: 1000.
 	Connections int `json:"connections,omitempty"`
 	// PerKey is how many of them a key may have. Default: 10.
 	PerKey int `json:"per_key,omitempty"`
 }
 
-// read reads the block:
+// read reads a block:
 //
-//	responses_websocket {
+//	responses_websocket|realtime {
 //		connections NUMBER
 //		per_key NUMBER
 //	}
-func (w *ResponsesWebSocket) read(d *caddyfile.Dispenser) error {
+func (w *WebSockets) read(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.ArgErr()
 	}
@@ -66,7 +79,7 @@ func (w *ResponsesWebSocket) read(d *caddyfile.Dispenser) error {
 }
 
 // check refuses limits below 0.
-func (w *ResponsesWebSocket) check() error {
+func (w *WebSockets) check() error {
 	if w != nil && (w.Connections < 0 || w.PerKey < 0) {
 		return fmt.Errorf("connections %d, per_key %d: want numbers above 0", w.Connections, w.PerKey)
 	}
@@ -74,7 +87,7 @@ func (w *ResponsesWebSocket) check() error {
 }
 
 // limits returns the limits of connections, nil if none are opened.
-func (w *ResponsesWebSocket) limits() *sockets.Limits {
+func (w *WebSockets) limits() *sockets.Limits {
 	if w == nil {
 		return nil
 	}

@@ -2,7 +2,7 @@
 // a key may have, how their messages are read, when they end and why.
 //
 //	sockets := socket.NewSockets(process, kind, limits, now) // those of a configuration
-//	err := sockets.Enter(key)                                // 429 503: before the handshake's answer
+//	err := sockets.Enter(key)                                // 429 503, before the answer
 //	sockets.Add(conn)
 //	upload, data, err := messages.Next()                       // an error may be an [End]
 //	sockets.Leave(key, conn)

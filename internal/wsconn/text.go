@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,6 +14,12 @@ import (
 
 // ErrBinary is returned for a message that is not text.
 var ErrBinary = errors.New("a binary message instead of a text one")
+
+// ClosedError says that the peer has closed the connection.
+type ClosedError struct{ Code int } // RFC 6455, section 7.4.1
+
+// Error implements error.
+func (e *ClosedError) Error() string { return "closed with the code " + strconv.Itoa(e.Code) }
 
 // Text is a WebSocket of text messages of any length, such as events in JSON. Next is for one
 // goroutine at a time; all other methods are safe for concurrent use.
@@ -23,11 +30,11 @@ type Text struct {
 	sending sync.Mutex // held by Send
 }
 
-// AcceptText is Accept for text messages without a subprotocol. A message of more than limit bytes
-// must be refused by who reads it; one that is longer by far ends the connection. A Send may take
-// as long as write.
-func AcceptText(w http.ResponseWriter, r *http.Request, limit int64, write time.Duration) (*Text, error) {
-	conn, err := accept(w, r, nil, limit+1)
+// AcceptText is Accept for text messages, with one of the subprotocols or without. A message of
+// more than limit bytes must be refused by who reads it; one that is longer by far ends the
+// connection. A Send may take as long as write.
+func AcceptText(w http.ResponseWriter, r *http.Request, limit int64, write time.Duration, subprotocols ...string) (*Text, error) {
+	conn, err := accept(w, r, subprotocols, limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +42,14 @@ func AcceptText(w http.ResponseWriter, r *http.Request, limit int64, write time.
 }
 
 // Next waits for the next message. It must be read to its end before the next Next. The errors are
-// those of Conn.Read, and [ErrBinary].
+// those of Conn.Read, [ErrBinary], and a [ClosedError].
 func (t *Text) Next() (io.Reader, error) {
 	kind, message, err := t.conn.ws.Reader(context.Background())
-	if err != nil {
+	var closed websocket.CloseError
+	switch {
+	case errors.As(err, &closed):
+		return nil, &ClosedError{int(closed.Code)}
+	case err != nil:
 		return nil, t.conn.readError(err)
 	}
 	if kind != websocket.MessageText {

@@ -38,7 +38,7 @@ var features = []feature{
 		method: http.MethodGet, request: "/console/", status: http.StatusOK},
 	{name: "operators", path: "caddymodule/operators", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "handover", path: "caddymodule/handover", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
-	{name: "sockets", path: "caddymodule/sockets", options: "\t\tresponses_websocket\n",
+	{name: "sockets", path: "caddymodule/sockets", options: "\t\tresponses_websocket\n\t\trealtime\n",
 		method: http.MethodGet, request: "/v1/responses", status: http.StatusMethodNotAllowed},
 	{name: "sound", path: "handlers/audio", method: http.MethodPost, request: "/v1/audio/speech", status: http.StatusBadRequest},
 	{name: "Gemini", path: "handlers/gemini", method: http.MethodGet, request: "/v1beta/models", status: http.StatusOK},

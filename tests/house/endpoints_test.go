@@ -15,7 +15,7 @@ func TestEveryEndpointIsAModule(t *testing.T) {
 		"about", "activity", "activity_series", "chat", "compact", "completions", "count_tokens", "credits",
 		"embedding_models", "embeddings", "gemini", "generation", "image_edits", "image_models", "images",
 		"input_tokens", "key", "keys", "limits", "managed_settings", "mcp", "mcp_servers", "messages", "model_count",
-		"model_endpoints", "models", "moderations", "oauth", "providers", "recordings", "rerank", "responses",
+		"model_endpoints", "models", "moderations", "oauth", "providers", "realtime", "recordings", "rerank", "responses",
 		"responses_websocket", "router_images", "screen", "sessions", "speech", "stored_responses", "telemetry", "transcriptions", "translations",
 		"vnc_socket", "vnc_url", "workstations",
 	}

@@ -44,6 +44,7 @@ import (
 	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/clouds"
+	"github.com/gatehouse-proxy/gatehouse/internal/testkit/realtimetest"
 )
 
 const (
@@ -106,6 +107,7 @@ func New() *Provider {
 			p.mux.Handle("POST "+prefix+"/audio/translations", p.model(a, transcriptionsBody))
 			p.mux.Handle("POST "+prefix+"/images", p.model(a, imagesBody))
 			p.mux.Handle("GET "+prefix+"/models", p.list(a))
+			p.mux.Handle("GET "+prefix+"/realtime", new(realtimetest.Provider))
 		}
 	}
 	p.mux.Handle("POST "+ResponsesOnlyPrefix+"/responses", p.model(openAI, openAIBody(p.responsesScript)))

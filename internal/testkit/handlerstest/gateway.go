@@ -83,6 +83,8 @@ type Setup struct {
 	Provider     RoundTrip                    // of acme; nil answers {}
 	Limits       map[string]*policy.KeyLimits // by key
 	Dialect      string                       // of acme; "" is openai
+	Models       []catalog.Model              // of it; nil: acme/m and acme/n, a millionth of a USD for each token
+	Guardrails   *policy.Guardrails           // nil: none
 	Workstations bool
 	OnConflict   desktop.Conflict
 	Storage      desktop.Storage // nil: one in memory
@@ -108,7 +110,7 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	t.Cleanup(func() { Must(t, s.State.Close()) })
 	c := gateway.Config{
 		Features: s.Features,
-		State:    s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: new(policy.Guardrails),
+		State:    s.State, Limits: &policy.Limits{Keys: s.Limits}, Guardrails: cmp.Or(s.Guardrails, new(policy.Guardrails)),
 		BodyMemory: 1 << 30, AnswerMemory: 1 << 30, Timeouts: modelcall.DefaultTimeouts, Logger: s.Logger, Now: now,
 		Release: func() {}, Reacquire: func() bool { return false },
 	}
@@ -121,9 +123,10 @@ func New(t testing.TB, s Setup) *gateway.Gateway {
 	rate, err := catalog.ParseRate("0.000001")
 	Must(t, err)
 	price := &catalog.Price{Rates: catalog.Rates{Prompt: catalog.Quoted(rate), Completion: catalog.Quoted(rate)}}
-	c.Catalog, err = catalog.NewCatalog([]catalog.Model{
-		{ID: "acme/m", Provider: "acme", Name: "m", Price: price}, {ID: "acme/n", Provider: "acme", Name: "n", Price: price},
-	}, []catalog.Source{{Provider: "acme", Patterns: []string{"m", "n"}}})
+	if s.Models == nil {
+		s.Models = []catalog.Model{{ID: "acme/m", Provider: "acme", Name: "m", Price: price}, {ID: "acme/n", Provider: "acme", Name: "n", Price: price}}
+	}
+	c.Catalog, err = catalog.NewCatalog(s.Models, []catalog.Source{{Provider: "acme", Patterns: []string{"m", "n"}}})
 	Must(t, err)
 	var specs []keys.Spec
 	for name, scopes := range KeyScopes {

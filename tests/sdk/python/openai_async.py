@@ -37,6 +37,28 @@ def responses_over_a_websocket():
     equal(run(fn).output_text, echo("over a websocket"), "text")
 
 
+@case(only="fake")
+def a_realtime_session():
+    async def fn(client):
+        seen = []
+        async with client.realtime.connect(model=MODEL) as connection:
+            await connection.session.update(session={"type": "realtime", "output_modalities": ["text"], "instructions": "be kind"})
+            await connection.conversation.item.create(
+                item={"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+            )
+            await connection.response.create()
+            async for event in connection:
+                seen.append(event)
+                if event.type in ("response.done", "error"):
+                    return seen
+
+    seen = run(fn)
+    equal((seen[0].type, seen[0].session.model), ("session.created", MODEL), "session")
+    equal("".join(e.delta for e in seen if e.type == "response.output_text.delta"), "You said hello", "text")
+    usage = seen[-1].response.usage
+    equal((usage.input_tokens, usage.output_token_details.audio_tokens), (100, 30), "usage")
+
+
 @case()
 def the_procedure():
     async def fn(client):

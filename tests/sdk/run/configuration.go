@@ -34,6 +34,7 @@ const caddyfile = `{
 	}
 	gatehouse {
 		responses_websocket
+		realtime
 		key caller {
 			secret {env.SDK_CALLER_KEY}
 			scopes chat:write models:read mcp:call

@@ -1,0 +1,243 @@
+package realtime
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
+	"github.com/gatehouse-proxy/gatehouse/internal/socket"
+)
+
+// answers are the calls of a session.
+type answers struct {
+	s     *Session
+	quiet chan struct{} // closed when the client has left and no answer is under way
+
+	mu      sync.Mutex // guards the following, and the calls
+	held    *answer    // the next one; nil if it could not be held
+	heard   *answer    // the next transcript; nil without transcripts
+	hears   [2]string  // the model of transcripts, as the client calls it and as the provider does
+	asked   []*answer  // by response.create, in their order, of which no response.created has come
+	running map[string]*answer
+	used    time.Time   // when the last one ended, or the session began
+	over    *socket.End // the session ends when none is under way
+	left    bool        // the client has
+	broken  bool        // the provider has ended the session
+}
+
+// answer is one call.
+type answer struct {
+	Call
+	eventID string // of the client's event that asked for it; "" if the provider began it
+	begun   bool
+	failure *apierror.Error // why it is refused though it was made; nil: it is not
+	silent  bool            // the client gets no more of it
+}
+
+// finish ends it.
+func (a *answer) finish(failure *apierror.Error) { a.Finish(a.begun, failure) }
+
+// ask begins an answer for a response.create. The error is a refusal: nothing may be sent.
+func (c *answers) ask(eventID string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over != nil {
+		return apierror.New(apierror.ShuttingDown, "the session is about to end; open another one")
+	}
+	if c.busy() >= maxAnswers {
+		return apierror.New(apierror.WebSocketQueueFull, "%d answers are under way; ask for the next when one has ended", maxAnswers)
+	}
+	if err := c.hold(); err != nil {
+		return err
+	}
+	a := c.begin(eventID)
+	if a.failure != nil {
+		a.finish(a.failure)
+		return a.failure
+	}
+	c.asked = append(c.asked, a)
+	return nil
+}
+
+// busy returns how many answers are under way. The mutex is held.
+func (c *answers) busy() int { return len(c.asked) + len(c.running) }
+
+// hold holds the next answer, unless there is one. A budget that is used up ends the session, if
+// nothing is under way that may give some of it back. The mutex is held.
+func (c *answers) hold() error {
+	if c.held != nil {
+		return nil
+	}
+	call, err := c.s.o.Calls.Hold()
+	if err == nil {
+		c.held = &answer{Call: call}
+		return nil
+	}
+	e := apierror.From(err)
+	if e.HTTPStatus() == http.StatusPaymentRequired && c.busy() == 0 && c.over == nil {
+		c.over = &socket.End{Code: 1008, Reason: "The budget is used up: " + e.Message, Told: e}
+	}
+	return err
+}
+
+// begin makes the held answer one that has begun. The mutex is held.
+func (c *answers) begin(eventID string) *answer {
+	a := c.held
+	c.held = nil
+	a.eventID, a.begun = eventID, true
+	if err := a.Begin(); err != nil {
+		a.failure = apierror.From(err)
+	}
+	return a
+}
+
+// created notes that an answer has begun: the first that was asked for, or one that the provider
+// began. It returns nil if that one may not be: then it must be cancelled.
+func (c *answers) created(id string) *answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var a *answer
+	switch {
+	case len(c.asked) > 0:
+		a, c.asked = c.asked[0], c.asked[1:]
+	case c.hold() == nil:
+		a = c.begin("")
+		a.silent = a.failure != nil
+	default:
+		return nil
+	}
+	c.running[id] = a
+	return a
+}
+
+// find returns an answer that is under way, nil for none.
+func (c *answers) find(id string) *answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running[id]
+}
+
+// piece counts a piece of an answer.
+func (c *answers) piece(a *answer, text int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.Piece(text)
+}
+
+// deny refuses an answer that is being made: the client gets no more of it than its end.
+func (c *answers) deny(a *answer, refusal *apierror.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a.failure, a.silent = refusal, true
+}
+
+// done charges an answer that has ended and holds the next one. It returns why the session ends,
+// nil if it goes on.
+func (c *answers) done(id string, sum openai.Summary, failure *apierror.Error) *socket.End {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.running[id]; a != nil {
+		delete(c.running, id)
+		refused := failure != nil && !sum.HasUsage
+		switch {
+		case a.failure != nil:
+			failure, refused = a.failure, false
+		case c.left && failure == nil && sum.Finish == finishes["cancelled"]:
+			failure = goneError()
+		}
+		a.End(sum, refused)
+		a.finish(failure)
+	}
+	return c.next()
+}
+
+// next is what follows when an answer has ended. The mutex is held.
+func (c *answers) next() *socket.End {
+	c.used = c.s.o.Uploads.Now()
+	c.checkQuiet()
+	if !c.left && c.over == nil {
+		_ = c.hold() // the next event that asks for an answer says why
+	}
+	if c.busy() > 0 {
+		return nil
+	}
+	return c.over
+}
+
+// rejected ends an answer that the provider refuses to begin, by the client's event.
+func (c *answers) rejected(eventID string, failure *apierror.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, a := range c.asked {
+		if a.eventID == eventID && eventID != "" {
+			c.asked = append(c.asked[:i], c.asked[i+1:]...)
+			a.End(openai.Summary{}, true)
+			a.finish(failure)
+			_ = c.next() // a session that ends does so with the next answer
+			return
+		}
+	}
+}
+
+// transcribe holds a transcript by the model that a session names for what is said, or ends that.
+// The name is the provider's. The error is a refusal.
+func (c *answers) transcribe(asked string, ends bool) (name string, err error) {
+	name = strings.TrimPrefix(asked, c.s.provider+"/")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if name == "" && !ends { // it changes what the session has, or is a model that nobody knows
+		if c.heard == nil {
+			err = apierror.New(apierror.MissingParameter, "name its model")
+		}
+		return name, err
+	}
+	if c.heard != nil && (ends || c.hears[1] != name) {
+		c.heard.finish(nil)
+		c.heard = nil
+	}
+	if !ends && c.heard == nil {
+		err = c.hear(asked, name)
+	}
+	return name, err
+}
+
+func (c *answers) hear(asked, name string) error {
+	call, err := c.s.o.Calls.HoldHeard(c.s.provider + "/" + name)
+	if err == nil {
+		c.heard, c.hears = &answer{Call: call}, [2]string{asked, name}
+	}
+	return err
+}
+
+// heardBy is the model of transcripts, as the client calls it and as the provider does.
+func (c *answers) heardBy() [2]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hears
+}
+
+// transcribed charges a transcript and holds the next one. It returns why the session ends, nil if
+// it goes on.
+func (c *answers) transcribed(sum openai.Summary, failure *apierror.Error) *socket.End {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.heard
+	if a == nil {
+		return nil
+	}
+	c.heard, a.begun = nil, true
+	_ = a.Begin() // no rate counts it
+	a.End(sum, failure != nil && !sum.HasUsage)
+	a.finish(failure)
+	if c.left {
+		return nil
+	}
+	if err := c.hear(c.hears[0], c.hears[1]); err != nil {
+		e := apierror.From(err)
+		return &socket.End{Code: 1008, Reason: "No more can be transcribed: " + e.Message, Told: e}
+	}
+	return nil
+}
