@@ -40,6 +40,8 @@ var routes = map[string]*operation{
 		request: of[address](), answer: of[desktop.Issued](), codes: connects},
 	"GET /v1/responses": {id: "openResponsesSocket", summary: "A WebSocket of the Responses API, where the gateway serves it",
 		status: http.StatusSwitchingProtocols, codes: []apierror.Code{apierror.MethodNotAllowed, apierror.ConcurrencyLimitExceeded, apierror.UpgradeRequired}},
+	"GET /v1/realtime": {id: "openRealtimeSession", summary: "A WebSocket of the Realtime API, where the gateway serves it: the query names the model",
+		status: http.StatusSwitchingProtocols, codes: []apierror.Code{apierror.MethodNotAllowed, apierror.ConcurrencyLimitExceeded, apierror.UpgradeRequired}},
 	"GET /v1/workstations/{id}/socket": {id: "openSocket", summary: "A WebSocket for the bytes of a viewer",
 		status: http.StatusSwitchingProtocols, codes: stores},
 	"GET /v1/workstations/{id}/screenshot": {id: "getScreenshot", summary: "A picture of the desktop; 304 if it has the ETag of If-None-Match",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/guardrail"
 	"github.com/gatehouse-proxy/gatehouse/internal/guardrail/judge"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
@@ -12,16 +13,16 @@ import (
 
 // Guardrails read what a client writes and what the model answers.
 func TestGuardrailsReadASession(t *testing.T) {
-	words := func(name string, on judge.Direction, action judge.Action, word string) *judge.Guardrail {
+	words := func(name string, on guardrail.Direction, action judge.Action, word string) guardrail.Guardrail {
 		g, err := judge.Compile(judge.Spec{Name: name, On: on, Rules: []judge.Rule{{Detector: "words", Action: action, Words: []string{word}}}})
 		handlerstest.Must(t, err)
 		return g
 	}
-	all := []*judge.Guardrail{
-		words("in", judge.Input, judge.Deny, "bomb"), words("soft", judge.Input, judge.Redact, "Alice"),
-		words("out", judge.Output, judge.Redact, "Bob"), words("stop", judge.Output, judge.Deny, "forbidden"),
+	all := []guardrail.Guardrail{
+		words("in", guardrail.Input, judge.Deny, "bomb"), words("soft", guardrail.Input, judge.Redact, "Alice"),
+		words("out", guardrail.Output, judge.Redact, "Bob"), words("stop", guardrail.Output, judge.Deny, "forbidden"),
 	}
-	v := startVoice(t, handlerstest.Setup{Guardrails: &policy.Guardrails{All: all}})
+	v := startVoice(t, handlerstest.Setup{Guardrails: &policy.Guardrails{All: all, Join: judge.Join}})
 	c := v.talk()
 	c.ask("a bomb")
 	if e := c.fault(); e.Code != "guardrail_blocked" {

@@ -125,13 +125,14 @@ func TestEventsThatAreRefused(t *testing.T) {
 	v := startVoice(t, handlerstest.Setup{})
 	c := v.talk()
 	for event, code := range map[string]string{
-		`{"type":"session.update","type":"response.create"}`:                                                "invalid_json",
-		`{"type":"input_audio_buffer.append","audio":"AAAA","audio":"BBBB"}`:                                "invalid_json",
-		`{"type":"session.create"}`:                                                                         "invalid_value",
-		`{"type":"session.update"}`:                                                                         "missing_required_parameter",
-		`{"type":"session.update","session":{"type":"realtime","model":"acme/n"}}`:                          "invalid_value",
-		`{"type":"session.update","session":{"type":"realtime","tools":[{"type":"mcp","server_url":"x"}]}}`: "insufficient_scope",
-		`{"type":"session.update","session":{"prompt":{"id":"pmpt_1"}}}`:                                    "insufficient_scope",
+		`{"type":"session.update","type":"response.create"}`:                                                              "invalid_json",
+		`{"type":"input_audio_buffer.append","audio":"AAAA","audio":"BBBB"}`:                                              "invalid_json",
+		`{"type":"session.create"}`:                                                                                       "invalid_value",
+		`{"type":"session.update"}`:                                                                                       "missing_required_parameter",
+		`{"type":"session.update","session":{"type":"realtime","model":"acme/n"}}`:                                        "invalid_value",
+		`{"type":"session.update","session":{"type":"realtime","tools":[{"type":"mcp","server_url":"x"}]}}`:               "insufficient_scope",
+		`{"type":"session.update","session":{"audio":{"input":{"transcription":{"language":"en"}}},"prompt":{"id":"p"}}}`: "insufficient_scope",
+		`{"type":"session.update","session":{"prompt":{"id":"pmpt_1"}}}`:                                                  "insufficient_scope",
 		`not json`: "invalid_json",
 	} {
 		c.say(event)

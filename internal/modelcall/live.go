@@ -206,6 +206,7 @@ func connect(client context.Context, c *call, s *wire.Sending) delivery {
 	q.Watch.Stop()
 	u.waited(u.meter.sent)
 	if resp != nil {
+		defer func() { _ = resp.Body.Close() }()
 		u.status = resp.StatusCode
 	}
 	switch {

@@ -188,6 +188,12 @@ func (c *answers) transcribe(asked string, ends bool) (name string, err error) {
 	name = strings.TrimPrefix(asked, c.s.provider+"/")
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if name == "" && !ends { // it changes what the session has, or is a model that nobody knows
+		if c.heard == nil {
+			err = apierror.New(apierror.MissingParameter, "name its model")
+		}
+		return name, err
+	}
 	if c.heard != nil && (ends || c.hears[1] != name) {
 		c.heard.finish(nil)
 		c.heard = nil

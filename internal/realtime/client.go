@@ -93,7 +93,10 @@ func (c *client) take(event []byte) error {
 		err = c.s.answers.ask(id)
 	}
 	if err != nil {
-		return c.refuse(err, id)
+		if err := c.refuse(err, id); err != nil {
+			return err
+		}
+		return c.s.answers.ending()
 	}
 	if err := c.s.o.Upstream.Send(edited); err != nil {
 		return err
@@ -156,7 +159,7 @@ var pathHeard = []string{"audio", "input", "transcription"}
 func (c *client) transcripts(session []byte) (edited []byte, warning error) {
 	heard := get(session, pathHeard...)
 	asked := text(heard, "model")
-	if heard == nil || asked == "" && !jsonscan.IsNull(heard) {
+	if heard == nil {
 		return session, nil
 	}
 	name, err := c.s.answers.transcribe(asked, jsonscan.IsNull(heard))
@@ -164,6 +167,9 @@ func (c *client) transcripts(session []byte) (edited []byte, warning error) {
 		e := *apierror.From(err)
 		e.Message, e.Param = "what is said is not transcribed: "+e.Message, "session.audio.input.transcription.model"
 		return edit(session, pathHeard, drop), &e
+	}
+	if asked == "" {
+		return session, nil
 	}
 	return edit(session, append(pathHeard[:3:3], "model"), to(name)), nil
 }

@@ -18,7 +18,11 @@ func newID() string { return ownID + strings.ToLower(rand.Text()) }
 // errorEvent is the event of a refusal. EventID is that of the client's event, "" for none.
 func errorEvent(e *apierror.Error, eventID string) []byte {
 	object := edit(openai.AppendError(nil, e), []string{"error"}, func(v []byte) []byte {
-		return append(openai.AppendText(bytes.Clone(v[:len(v)-1]), "event_id", eventID), '}')
+		about := []byte("null")
+		if eventID != "" {
+			about = jsonscan.AppendString(nil, eventID)
+		}
+		return append(openai.AppendValue(bytes.Clone(v[:len(v)-1]), "event_id", about), '}')
 	})
 	event := openai.AppendText([]byte(`{"type":"error"`), "event_id", newID())
 	return append(append(event, ','), object[1:]...)

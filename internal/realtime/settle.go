@@ -93,7 +93,17 @@ func (c *answers) end(e *socket.End, atOnce bool) bool {
 	return atOnce || c.busy() == 0
 }
 
-// age returns since when no answer is under way, the zero time if one is.
+// ending returns an error if the session ends now.
+func (c *answers) ending() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil || c.busy() > 0 {
+		return nil
+	}
+	return c.over
+}
+
+// idle returns since when no answer is under way, the zero time if one is.
 func (c *answers) idle() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

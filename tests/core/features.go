@@ -43,7 +43,7 @@ var features = []feature{
 		method: http.MethodGet, request: "/console/", status: http.StatusOK},
 	{name: "operators", path: "caddymodule/operators", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
 	{name: "handover", path: "caddymodule/handover", method: http.MethodGet, request: "/v1/models", status: http.StatusOK},
-	{name: "sockets", path: "caddymodule/sockets", options: "\t\tresponses_websocket\n",
+	{name: "sockets", path: "caddymodule/sockets", options: "\t\tresponses_websocket\n\t\trealtime\n",
 		method: http.MethodGet, request: "/v1/responses", status: http.StatusMethodNotAllowed},
 	{name: "demo", path: "caddymodule/demo", vnc: "\t\t\tworkstation card {\n\t\t\t\ttest_card\n\t\t\t}\n",
 		options: "\t\tprovider demo {\n\t\t\tdialect test\n\t\t}\n",

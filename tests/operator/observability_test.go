@@ -23,7 +23,7 @@ func observe(t *testing.T) *harness.Gateway {
 	if err := h.Reload(harness.Setup{
 		Keys: harness.FullKey("budget 100usd/day\nunpriced allow\nconcurrency 1 queue 1 20s\nguardrails mask") + harness.Key("activity", "") +
 			"key hosted {\nsecret {env.KEY_HOSTED}\nscopes mcp:call\nmcp demo\n}\n",
-		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\nmcp demo {\ndemo\n}\nresponses_websocket\n", VNC: desktop.As("one", "") +
+		Options: "guardrail mask {\non input\nredact email\n}\ncatalog DIR/prices.json\nmcp demo {\ndemo\n}\nresponses_websocket\nrealtime\n", VNC: desktop.As("one", "") +
 			"source lab {\nwebhook http://127.0.0.1:1/ {\nsecret {env.SOURCE_SECRET}\n}\nnetworks 127.0.0.1/32\n}\n",
 		Providers: harness.DefaultProviders + "provider cloud {\n" + cloud.entra() + "base_url " + cloud.URL + "\nmodels m\n}\n",
 	}); err != nil {

@@ -22,7 +22,7 @@ func startDescribed(t *testing.T) *harness.Gateway {
 			"scopes chat:write models:read activity:read keys:manage limits:read providers:read mcp:call " +
 			"workstations:connect workstations:manage workstations:observe workstations:automate recordings:read recordings:manage\n}\n" +
 			"key activity {\nsecret {env.KEY_ACTIVITY}\nscopes activity:read\n}\n",
-		Options: "responses_websocket\nmcp demo {\ndemo\n}\nruntime_keys {\nscopes models:read\n}\n", Site: "gatehouse_health\ngatehouse\n",
+		Options: "responses_websocket\nrealtime\nmcp demo {\ndemo\n}\nruntime_keys {\nscopes models:read\n}\n", Site: "gatehouse_health\ngatehouse\n",
 		VNC: strings.Replace(block, "record {\n", "record {\nreplay_identity {env.AUDITOR}\n", 1) +
 			"session {\nrecord on\n}\nautomation control\nregister_networks 127.0.0.1/32\nworkstation demo {\ntest_card\n}\n",
 	})

@@ -1,7 +1,10 @@
 package params
 
 import (
+	"slices"
+
 	"github.com/gatehouse-proxy/gatehouse/internal/jsonscan"
+	"github.com/gatehouse-proxy/gatehouse/internal/openai"
 	"github.com/gatehouse-proxy/gatehouse/internal/units"
 )
 
@@ -29,9 +32,13 @@ func RealtimeLimits(b *jsonscan.Body) (RequestedLimits, error) {
 	return ResponsesLimits(b)
 }
 
-// RealtimeReferences is [References] for a part of a session. The conversation of a response is the
-// session's own or none, not one that the provider keeps.
-func RealtimeReferences(b *jsonscan.Body) (Refs, error) { return references(b, Refs{}, "conversation") }
+// RealtimeReferences is [References] for a part of a session. Its conversation and its items are
+// the session's own, not what the provider keeps.
+func RealtimeReferences(b *jsonscan.Body) (Refs, error) {
+	refs, err := references(b, Refs{}, "conversation")
+	refs.IDs = slices.DeleteFunc(refs.IDs, func(r Ref) bool { return r.Kind == openai.KindItem })
+	return refs, err
+}
 
 // RealtimeContent is [ContentOf] for a part of a session: any token may be one of sound.
 func RealtimeContent(b *jsonscan.Body) Content {
