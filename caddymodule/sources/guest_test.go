@@ -74,8 +74,8 @@ func TestImpossibleGuestsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"name":"lab","rock":{}}`:                                   `unknown field "rock"`,
 		`{"name":"lab","rack":{"host":"x"},"networks":[]}`:           `unknown field "host"`,
-		`{"name":"lab","networks":[]}`:                               "want a webhook",
-		`{"name":"lab","rack":{},"webhook":{"url":"","secrets":[]}}`: "want a webhook",
+		`{"name":"lab","networks":[]}`:                               "want webhook",
+		`{"name":"lab","rack":{},"webhook":{"url":"","secrets":[]}}`: "want webhook",
 	} {
 		var s Source
 		err := json.Unmarshal([]byte(text), &s)

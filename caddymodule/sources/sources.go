@@ -141,7 +141,7 @@ func (s *Source) read(d *caddyfile.Dispenser) error {
 
 func (s *Source) build(ctx caddy.Context, node func() string) (out desktop.Source, secrets []string, err error) {
 	if (s.Webhook == nil) == (len(s.Guest) == 0) {
-		return out, nil, errors.New("want a webhook, the address of the control plane, or one guest")
+		return out, nil, errors.New("want webhook, the address of the control plane, or one module of gatehouse.sources")
 	}
 	if out.Networks, err = core.ParseNetworks("networks", s.Networks); err != nil {
 		return out, nil, err
