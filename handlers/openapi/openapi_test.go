@@ -17,6 +17,7 @@ import (
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/gemini"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/keys"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/mcp"
+	_ "github.com/gatehouse-proxy/gatehouse/handlers/realtime"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/recordings"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/sockets"
 	_ "github.com/gatehouse-proxy/gatehouse/handlers/vncsocket"
