@@ -61,13 +61,13 @@ func (s *connection) run() {
 
 // close ends what the connection has. A turn that is under way is one whose client has left.
 func (s *connection) close() {
-	s.gone()
-	s.conn.Close()
 	s.mu.Lock()
-	s.clear()
+	s.clear() // before the turn ends: else it begins the next one
 	idle := !s.busy
 	s.over = &socket.Gone
 	s.mu.Unlock()
+	s.gone()
+	s.conn.Close()
 	s.o.Sockets.Leave(s.o.Key, s) // not when the turn ends: its client may come back before
 	if idle {
 		s.state.drop()
