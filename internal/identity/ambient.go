@@ -24,8 +24,8 @@ const (
 	userClaim, groupsClaim = "user", "groups"
 	// defaultSeparator is that of certificates' subjects, Authelia and oauth2-proxy.
 	defaultSeparator = ","
-	// ambientLife is how long what somebody has opened outlives the last request.
-	ambientLife = time.Hour
+	// ambientLife is how long what somebody has opened outlives the request for it: a working day.
+	ambientLife = 12 * time.Hour
 	// ambientStep is by how much the end of a person moves: not with each request, as what the
 	// person may do is kept by it.
 	ambientStep = time.Minute
