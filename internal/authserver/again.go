@@ -17,11 +17,13 @@ const (
 	// claimWait bounds how long another one waits for that, and claimPoll is how often it looks.
 	claimWait = againTimeout + time.Second
 	claimPoll = 50 * time.Millisecond
+	// turnTimeout bounds how long a call waits for others with tokens of the same sign-in.
+	turnTimeout = 5 * time.Second
 )
 
 var (
 	// errClaimed says that another gateway asks.
-	errClaimed = fmt.Errorf("%w: another gateway asks the identity provider about the sign-in", ErrUnavailable)
+	errClaimed = fmt.Errorf("%w: another gateway asks about the sign-in", ErrAway)
 	// errNothing says that there is nothing to ask and to change.
 	errNothing = errors.New("nothing is due")
 )
@@ -37,7 +39,8 @@ type asker struct {
 // askAgain changes a sign-in, for which the identity provider is asked before, if that is due,
 // whether the person may still come. Due and then get the sign-in as it is; then returns what it
 // becomes, nil: nothing else changes. The error is one of then, or wraps ErrGone; ErrRefused: the
-// sign-in has ended; or ErrUnavailable.
+// sign-in has ended; or ErrUnavailable, and ErrAway if that is the identity provider. The context
+// bounds how long it waits for others of this gateway.
 //
 // Most identity providers take a refresh token once. Therefore one gateway asks at a time, and says
 // so in the store before: the refusal that another one would get says nothing of the person.
@@ -49,8 +52,12 @@ type asker struct {
 //	  |<-------------------|-------------------|-- refresh token 2 --|
 //	  | token 2, no claim->|                   |                     |
 //	  |                    |<----------- claim |  not due any more   |
-func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) error {
-	defer s.state.refresh.take(id)()
+func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) (err error) {
+	end, err := s.state.refresh.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { end(err) }()
 	ctx = context.WithoutCancel(ctx) // the identity provider may have given out its next token
 	in, err := s.claim(ctx, id, due, then)
 	if err != nil || in.Asked.IsZero() {
@@ -142,8 +149,10 @@ func (s *asker) asked(ctx context.Context, in *SignIn) (Person, []byte, error) {
 	defer cancel()
 	person, next, err := s.provider.Again(ctx, in.Person, upstream)
 	switch {
+	case errors.Is(err, ErrUnavailable):
+		return person, s.keys.seal(in.ID, next), fmt.Errorf("%w: %w", ErrAway, err)
 	case err != nil:
-		return person, s.keys.seal(in.ID, next), err
+		return person, nil, err
 	case person.ID != in.Person.ID:
 		return person, nil, errors.Join(ErrRefused, errors.New("it names somebody else"))
 	}
@@ -177,5 +186,7 @@ func (s *asker) current(ctx context.Context, in *SignIn) error {
 	if !old(in) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
 	return s.askAgain(ctx, in.ID, old, nil)
 }

@@ -96,6 +96,60 @@ func TestAClaimEnds(t *testing.T) {
 	})
 }
 
+// After a reload all calls with a token ask, and a provider that hangs costs each one question's
+// time at most.
+func TestCallsDoNotQueueForAProviderThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, _ := b.signIn()
+		b.idp.rules = "changed"
+		hangs := b.second(time.Hour)
+		const many = 20
+		answers := make(chan error, many)
+		begun := time.Now()
+		for range many {
+			go func() {
+				_, _, err := hangs.Find(context.Background(), access)
+				answers <- err
+			}()
+		}
+		for range many {
+			if err := <-answers; !errors.Is(err, ErrAway) {
+				t.Errorf("%v", err)
+			}
+		}
+		if took := time.Since(begun); took > againTimeout || b.idp.asked != 1 {
+			t.Errorf("it took %v, and asked %d times", took, b.idp.asked)
+		}
+		b.idp.token-- // it has not got the question
+		if !b.good(access) {
+			t.Error("it is back, and the token is not good")
+		}
+	})
+}
+
+// Somebody else may have a turn for long: who waits for it goes after a while.
+func TestACallWaitsForItsTurnForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, refresh := b.signIn()
+		b.idp.rules = "changed"
+		id, _, _ := b.keys.parse(refreshPrefix, refresh)
+		end, err := b.state.refresh.take(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if _, _, err := b.Find(context.Background(), access); !errors.Is(err, ErrAway) || time.Since(begun) != turnTimeout {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		end(nil)
+		if !b.good(access) || len(b.state.refresh.busy) != 0 {
+			t.Error("after its end")
+		}
+	})
+}
+
 // A refusal that comes after another gateway has claimed the sign-in ends nothing.
 func TestALateRefusalEndsNothing(t *testing.T) {
 	b := start(t)
