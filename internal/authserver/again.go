@@ -11,12 +11,16 @@ import (
 )
 
 const (
-	// claimLife is how long a gateway alone may ask the identity provider about a sign-in, and keep
-	// what it says: one that has died in between does not end the sign-in.
-	claimLife = againTimeout + storeTimeout
-	// claimWait bounds how long another one waits for that, and claimPoll is how often it looks.
-	claimWait = againTimeout + time.Second
-	claimPoll = 50 * time.Millisecond
+	// claimLife is how long a gateway alone may claim a sign-in, ask the identity provider about it,
+	// and keep what it says: one that has died in between does not end the sign-in. Clocks of
+	// gateways differ by at most clockSkew.
+	claimLife = storeTimeout + againTimeout + storeTimeout + clockSkew
+	clockSkew = 2 * time.Second
+	// claimWait bounds how long another one waits for that. It looks after claimPoll, and then after
+	// pauses that double up to maxClaimPoll.
+	claimWait    = againTimeout + time.Second
+	claimPoll    = 50 * time.Millisecond
+	maxClaimPoll = 400 * time.Millisecond
 	// turnTimeout bounds how long a call waits for others with tokens of the same sign-in.
 	turnTimeout = 5 * time.Second
 )
@@ -70,12 +74,12 @@ func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, the
 	kept := s.changeSignIn(ctx, id, func(current SignIn) (SignIn, error) {
 		if current.Asked.Equal(in.Asked) {
 			current.Asked = time.Time{}
-			if upstream != nil || err == nil {
+			if upstream != nil {
 				current.Upstream = upstream
 			}
 		}
-		if err == nil {
-			current.Person = person
+		if err == nil { // the newest word, also if the claim was over
+			current.Asked, current.Upstream, current.Person = time.Time{}, upstream, person
 			if then != nil {
 				return then(current)
 			}
@@ -92,7 +96,7 @@ func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then f
 	defer cancel()
 	for {
 		err = s.changeSignIn(ctx, id, func(current SignIn) (SignIn, error) {
-			now, claimed := s.state.now(), current.Asked
+			claimed, busy := current.Asked, s.claimed(&current)
 			current.Asked = time.Time{}
 			switch in = current; {
 			case !due(&current) && then == nil:
@@ -100,23 +104,42 @@ func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then f
 			case !due(&current):
 				current.Asked = claimed
 				return then(current)
-			case now.Before(claimed.Add(claimLife)):
+			case busy:
 				return current, errClaimed
 			}
-			current.Asked = now
+			current.Asked = s.state.now()
 			in = current
 			return current, nil
 		})
 		if errors.Is(err, errNothing) {
 			return in, nil
 		}
-		if !errors.Is(err, errClaimed) {
+		if !errors.Is(err, errClaimed) || !s.released(ctx, id) {
 			return in, err
 		}
+	}
+}
+
+// claimed reports whether a gateway asks about a sign-in.
+func (s *asker) claimed(in *SignIn) bool {
+	return !in.Asked.IsZero() && s.state.now().Before(in.Asked.Add(claimLife))
+}
+
+// released waits until no gateway asks about a sign-in any more. It only reads: a store that a
+// change locks has the answer of the other one to keep. It reports whether that was in time.
+func (s *asker) released(ctx context.Context, id ID) bool {
+	for pause := claimPoll; ; pause = min(2*pause, maxClaimPoll) {
 		select {
-		case <-time.After(claimPoll):
+		case <-time.After(pause):
 		case <-ctx.Done():
-			return in, err
+			return false
+		}
+		row, err := s.state.get(ctx, id)
+		if err != nil {
+			return ctx.Err() == nil // the change says what is wrong
+		}
+		if in, err := signInOf(row); err != nil || !s.claimed(&in) {
+			return true
 		}
 	}
 }

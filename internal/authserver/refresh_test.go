@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,6 +148,64 @@ func TestACallWaitsForItsTurnForAWhile(t *testing.T) {
 		if !b.good(access) || len(b.state.refresh.busy) != 0 {
 			t.Error("after its end")
 		}
+	})
+}
+
+// writes counts the changes of a store.
+type writes struct {
+	Store
+	n atomic.Int32
+}
+
+func (s *writes) Change(ctx context.Context, id ID, edit func(*Record) (Record, error)) error {
+	s.n.Add(1)
+	return s.Store.Change(ctx, id, edit)
+}
+
+// Whoever waits for another gateway reads: changes would hold up the answer that is waited for.
+func TestAGatewayThatWaitsForAnotherWritesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		counted := &writes{Store: b.state.store}
+		b.state.store = counted
+		_, refresh := b.signIn()
+		one, two := b.second(2*time.Second), b.second(0)
+		answers := make(chan answer)
+		go func() { answers <- one.renew(refresh) }()
+		synctest.Wait()
+		before := counted.n.Load()
+		go func() { answers <- two.renew(refresh) }()
+		time.Sleep(time.Second)
+		if n := counted.n.Load() - before; n != 1 { // its claim
+			t.Errorf("it has changed the store %d times while it waits", n)
+		}
+		b.want(<-answers, 200, "")
+		b.want(<-answers, 200, "")
+	})
+}
+
+// The next token of the identity provider is kept, also by a gateway so slow that its claim was
+// over: the one before is used up.
+func TestALateAnswerIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, refresh := b.signIn()
+		b.idp.rules = "changed"
+		id, _, _ := b.keys.parse(refreshPrefix, refresh)
+		slow := b.second(2 * time.Second)
+		done := make(chan error)
+		go func() { _, _, err := slow.Find(context.Background(), access); done <- err }()
+		synctest.Wait()
+		if err := b.again.changeSignIn(t.Context(), id, func(in SignIn) (SignIn, error) {
+			in.Asked = in.Asked.Add(time.Second) // another one has claimed
+			return in, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		b.want(b.renew(refresh), 200, "")
 	})
 }
 
