@@ -31,7 +31,7 @@ func authenticate(g Gateway, r *http.Request, a api.API, resource string) (reque
 	if err != nil {
 		return request.Caller{}, err
 	}
-	if key == "" || key == noKey {
+	if key == "" {
 		if others, ok := Offered[ambient](g); ok {
 			if caller, named, err := others.CallerWithoutKey(r); named {
 				return caller, err
@@ -67,18 +67,26 @@ const keyParameter = "key"
 // Anthropic's SDKs send. Clients of that family may send both. Two different keys there are refused,
 // because which of them is meant is not clear: often one is a key for Anthropic itself. In the other
 // families the bearer token counts, as another header may be meant for a backend. Google's family has its
-// own header, and a parameter of the query.
+// own header, and a parameter of the query. What says that there is no key is passed over.
 func credential(r *http.Request, a api.API) (string, error) {
-	token, key := bearer(r.Header), r.Header.Get(apiKeyHeader)
+	token, key := orNone(bearer(r.Header)), orNone(r.Header.Get(apiKeyHeader))
 	switch a.(type) {
 	case api.Google:
-		return cmp.Or(token, r.Header.Get(api.GoogleKeyHeader), r.URL.Query().Get(keyParameter), key), nil
+		return cmp.Or(token, orNone(r.Header.Get(api.GoogleKeyHeader)), orNone(r.URL.Query().Get(keyParameter)), key), nil
 	case api.Anthropic:
 		if token != "" && key != "" && token != key {
 			return "", apierror.New(apierror.InvalidAPIKey, "the request has two different keys: send the gateway's key in one header, or the same in both")
 		}
 	}
 	return cmp.Or(token, key), nil
+}
+
+// orNone returns a key, "" for the text that stands for none.
+func orNone(key string) string {
+	if key == noKey {
+		return ""
+	}
+	return key
 }
 
 // withCaller returns the request for the next handler: its context has the caller, and its header

@@ -3,8 +3,10 @@ package identity
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,6 +58,7 @@ func (i *Identity) ambient() (a *people.Ambient, err error) {
 	a = &people.Ambient{Separator: i.GroupsSeparator}
 	if a.User, err = i.placeholder("user", i.User); err == nil && i.Groups != "" {
 		a.Groups, err = i.placeholder("groups", i.Groups)
+		a.OfCertificate = a.Groups == certificatePrefix+"subject" || a.Groups == certificatePrefix+"issuer"
 	}
 	return a, err
 }
@@ -108,11 +111,18 @@ func placeholderValues(r *http.Request, name string) []string {
 	case []string:
 		return value
 	case []any:
-		var all []string
-		for _, element := range value {
-			all = append(all, caddy.ToString(element))
-		}
-		return all
+		return texts(value)
+	case []*url.URL: // of a certificate, as the next
+		return texts(value)
+	case []net.IP:
+		return texts(value)
 	}
 	return []string{caddy.ToString(value)}
+}
+
+func texts[T any](values []T) (all []string) {
+	for _, value := range values {
+		all = append(all, caddy.ToString(value))
+	}
+	return all
 }

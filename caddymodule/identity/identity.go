@@ -40,7 +40,8 @@ type Identity struct {
 	Keys string `json:"keys,omitempty"`
 
 	// MaxLife bounds the life of a token, which nobody can call back. Default: 24h. Of somebody
-	// whom Caddy names: how long desktops stay open after the last request. Default: 1h.
+	// whom Caddy names: how long a desktop stays open after its address was asked for, however busy
+	// it is. Default: 12h.
 	MaxLife caddy.Duration `json:"max_life,omitempty"`
 
 	// User is the claim that is shown as a name. Default: the first of email, preferred_username,

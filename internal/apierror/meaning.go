@@ -283,7 +283,7 @@ var meanings = map[Code]Meaning{
 		"Look in the log at the claims or groups, and at the `role` lines of the `identity` block.",
 	},
 	IdentityUnavailable: {
-		"The keys of the token's issuer could not be read, so that nobody knows whether it is valid.",
+		"The keys of the token's issuer could not be read, or the identity provider not be asked, so that nobody knows whether the token is valid.",
 		"Look in the log why, and at the `issuer` and `keys` of its `identity` block.",
 	},
 	UpstreamOverloaded: {

@@ -11,17 +11,23 @@ import (
 )
 
 const (
-	// claimLife is how long a gateway alone may ask the identity provider about a sign-in, and keep
-	// what it says: one that has died in between does not end the sign-in.
-	claimLife = againTimeout + storeTimeout
-	// claimWait bounds how long another one waits for that, and claimPoll is how often it looks.
-	claimWait = againTimeout + time.Second
-	claimPoll = 50 * time.Millisecond
+	// claimLife is how long a gateway alone may claim a sign-in, ask the identity provider about it,
+	// and keep what it says: one that has died in between does not end the sign-in. Clocks of
+	// gateways differ by at most clockSkew.
+	claimLife = storeTimeout + againTimeout + storeTimeout + clockSkew
+	clockSkew = 2 * time.Second
+	// claimWait bounds how long another one waits for that. It looks after claimPoll, and then after
+	// pauses that double up to maxClaimPoll.
+	claimWait    = againTimeout + time.Second
+	claimPoll    = 50 * time.Millisecond
+	maxClaimPoll = 400 * time.Millisecond
+	// turnTimeout bounds how long a call waits for others with tokens of the same sign-in.
+	turnTimeout = 5 * time.Second
 )
 
 var (
 	// errClaimed says that another gateway asks.
-	errClaimed = fmt.Errorf("%w: another gateway asks the identity provider about the sign-in", ErrUnavailable)
+	errClaimed = fmt.Errorf("%w: another gateway asks about the sign-in", ErrAway)
 	// errNothing says that there is nothing to ask and to change.
 	errNothing = errors.New("nothing is due")
 )
@@ -37,7 +43,8 @@ type asker struct {
 // askAgain changes a sign-in, for which the identity provider is asked before, if that is due,
 // whether the person may still come. Due and then get the sign-in as it is; then returns what it
 // becomes, nil: nothing else changes. The error is one of then, or wraps ErrGone; ErrRefused: the
-// sign-in has ended; or ErrUnavailable.
+// sign-in has ended; or ErrUnavailable, and ErrAway if that is the identity provider. The context
+// bounds how long it waits for others of this gateway.
 //
 // Most identity providers take a refresh token once. Therefore one gateway asks at a time, and says
 // so in the store before: the refusal that another one would get says nothing of the person.
@@ -49,8 +56,12 @@ type asker struct {
 //	  |<-------------------|-------------------|-- refresh token 2 --|
 //	  | token 2, no claim->|                   |                     |
 //	  |                    |<----------- claim |  not due any more   |
-func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) error {
-	defer s.state.refresh.take(id)()
+func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) (err error) {
+	end, err := s.state.refresh.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { end(err) }()
 	ctx = context.WithoutCancel(ctx) // the identity provider may have given out its next token
 	in, err := s.claim(ctx, id, due, then)
 	if err != nil || in.Asked.IsZero() {
@@ -63,12 +74,12 @@ func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, the
 	kept := s.changeSignIn(ctx, id, func(current SignIn) (SignIn, error) {
 		if current.Asked.Equal(in.Asked) {
 			current.Asked = time.Time{}
-			if upstream != nil || err == nil {
+			if upstream != nil {
 				current.Upstream = upstream
 			}
 		}
-		if err == nil {
-			current.Person = person
+		if err == nil { // the newest word, also if the claim was over
+			current.Asked, current.Upstream, current.Person = time.Time{}, upstream, person
 			if then != nil {
 				return then(current)
 			}
@@ -85,7 +96,7 @@ func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then f
 	defer cancel()
 	for {
 		err = s.changeSignIn(ctx, id, func(current SignIn) (SignIn, error) {
-			now, claimed := s.state.now(), current.Asked
+			claimed, busy := current.Asked, s.claimed(&current)
 			current.Asked = time.Time{}
 			switch in = current; {
 			case !due(&current) && then == nil:
@@ -93,23 +104,42 @@ func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then f
 			case !due(&current):
 				current.Asked = claimed
 				return then(current)
-			case now.Before(claimed.Add(claimLife)):
+			case busy:
 				return current, errClaimed
 			}
-			current.Asked = now
+			current.Asked = s.state.now()
 			in = current
 			return current, nil
 		})
 		if errors.Is(err, errNothing) {
 			return in, nil
 		}
-		if !errors.Is(err, errClaimed) {
+		if !errors.Is(err, errClaimed) || !s.released(ctx, id) {
 			return in, err
 		}
+	}
+}
+
+// claimed reports whether a gateway asks about a sign-in.
+func (s *asker) claimed(in *SignIn) bool {
+	return !in.Asked.IsZero() && s.state.now().Before(in.Asked.Add(claimLife))
+}
+
+// released waits until no gateway asks about a sign-in any more. It only reads: a store that a
+// change locks has the answer of the other one to keep. It reports whether that was in time.
+func (s *asker) released(ctx context.Context, id ID) bool {
+	for pause := claimPoll; ; pause = min(2*pause, maxClaimPoll) {
 		select {
-		case <-time.After(claimPoll):
+		case <-time.After(pause):
 		case <-ctx.Done():
-			return in, err
+			return false
+		}
+		row, err := s.state.get(ctx, id)
+		if err != nil {
+			return ctx.Err() == nil // the change says what is wrong
+		}
+		if in, err := signInOf(row); err != nil || !s.claimed(&in) {
+			return true
 		}
 	}
 }
@@ -142,8 +172,10 @@ func (s *asker) asked(ctx context.Context, in *SignIn) (Person, []byte, error) {
 	defer cancel()
 	person, next, err := s.provider.Again(ctx, in.Person, upstream)
 	switch {
+	case errors.Is(err, ErrUnavailable):
+		return person, s.keys.seal(in.ID, next), fmt.Errorf("%w: %w", ErrAway, err)
 	case err != nil:
-		return person, s.keys.seal(in.ID, next), err
+		return person, nil, err
 	case person.ID != in.Person.ID:
 		return person, nil, errors.Join(ErrRefused, errors.New("it names somebody else"))
 	}
@@ -177,5 +209,7 @@ func (s *asker) current(ctx context.Context, in *SignIn) error {
 	if !old(in) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
 	return s.askAgain(ctx, in.ID, old, nil)
 }

@@ -17,6 +17,7 @@ package authserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -52,6 +53,8 @@ const (
 var (
 	// ErrUnavailable is wrapped if the identity provider, or the store, cannot be asked now.
 	ErrUnavailable = errors.New("it cannot be asked now")
+	// ErrAway is ErrUnavailable where it is the identity provider.
+	ErrAway = fmt.Errorf("the identity provider: %w", ErrUnavailable)
 	// ErrRefused is wrapped if an identity provider does not let somebody in any more, or no role
 	// is for them.
 	ErrRefused = errors.New("the identity provider does not let the person in")

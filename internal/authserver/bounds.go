@@ -1,6 +1,9 @@
 package authserver
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/netip"
 	"sync"
 	"time"
@@ -127,30 +130,58 @@ type turns struct {
 }
 
 type turn struct {
-	sync.Mutex
-	waiting int
+	taken    chan struct{} // full while somebody has it
+	waiting  int
+	failures int
+	failed   error // the last
 }
 
-// take waits for its turn. The result ends it.
-func (t *turns) take(id ID) (release func()) {
+// take waits for its turn, at most as long as the context says. The result ends it, with how it
+// went: those who wait take over that something cannot be asked, instead of waiting for it too, one
+// after another. The error is that, or wraps ErrAway.
+func (t *turns) take(ctx context.Context, id ID) (end func(error), err error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.busy == nil {
 		t.busy = map[ID]*turn{}
 	}
 	mine := t.busy[id]
 	if mine == nil {
-		mine = new(turn)
+		mine = &turn{taken: make(chan struct{}, 1)}
 		t.busy[id] = mine
 	}
 	mine.waiting++
+	before := mine.failures
 	t.mu.Unlock()
-	mine.Lock()
-	return func() {
-		mine.Unlock()
+	select {
+	case mine.taken <- struct{}{}:
+	case <-ctx.Done():
+		err = fmt.Errorf("%w: others wait for it too: %w", ErrAway, ctx.Err())
+	}
+	t.mu.Lock()
+	switch {
+	case err != nil:
+		t.leave(id, mine)
+		return nil, err
+	case mine.failures != before:
+		<-mine.taken
+		t.leave(id, mine)
+		return nil, mine.failed
+	}
+	return func(err error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if mine.waiting--; mine.waiting == 0 {
-			delete(t.busy, id)
+		if errors.Is(err, ErrUnavailable) {
+			mine.failures, mine.failed = mine.failures+1, err
 		}
+		<-mine.taken
+		t.leave(id, mine)
+	}, nil
+}
+
+// leave forgets a turn for which nobody waits; mu is held.
+func (t *turns) leave(id ID, mine *turn) {
+	if mine.waiting--; mine.waiting == 0 {
+		delete(t.busy, id)
 	}
 }

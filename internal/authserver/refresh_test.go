@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,118 @@ func TestAClaimEnds(t *testing.T) {
 		b.want(two.renew(refresh), 503, unavailable) // of a gateway that has died
 		time.Sleep(claimLife)
 		b.want(two.renew(refresh), 200, "")
+	})
+}
+
+// After a reload all calls with a token ask, and a provider that hangs costs each one question's
+// time at most.
+func TestCallsDoNotQueueForAProviderThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, _ := b.signIn()
+		b.idp.rules = "changed"
+		hangs := b.second(time.Hour)
+		const many = 20
+		answers := make(chan error, many)
+		begun := time.Now()
+		for range many {
+			go func() {
+				_, _, err := hangs.Find(context.Background(), access)
+				answers <- err
+			}()
+		}
+		for range many {
+			if err := <-answers; !errors.Is(err, ErrAway) {
+				t.Errorf("%v", err)
+			}
+		}
+		if took := time.Since(begun); took > againTimeout || b.idp.asked != 1 {
+			t.Errorf("it took %v, and asked %d times", took, b.idp.asked)
+		}
+		b.idp.token-- // it has not got the question
+		if !b.good(access) {
+			t.Error("it is back, and the token is not good")
+		}
+	})
+}
+
+// Somebody else may have a turn for long: who waits for it goes after a while.
+func TestACallWaitsForItsTurnForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, refresh := b.signIn()
+		b.idp.rules = "changed"
+		id, _, _ := b.keys.parse(refreshPrefix, refresh)
+		end, err := b.state.refresh.take(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if _, _, err := b.Find(context.Background(), access); !errors.Is(err, ErrAway) || time.Since(begun) != turnTimeout {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		end(nil)
+		if !b.good(access) || len(b.state.refresh.busy) != 0 {
+			t.Error("after its end")
+		}
+	})
+}
+
+// writes counts the changes of a store.
+type writes struct {
+	Store
+	n atomic.Int32
+}
+
+func (s *writes) Change(ctx context.Context, id ID, edit func(*Record) (Record, error)) error {
+	s.n.Add(1)
+	return s.Store.Change(ctx, id, edit)
+}
+
+// Whoever waits for another gateway reads: changes would hold up the answer that is waited for.
+func TestAGatewayThatWaitsForAnotherWritesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		counted := &writes{Store: b.state.store}
+		b.state.store = counted
+		_, refresh := b.signIn()
+		one, two := b.second(2*time.Second), b.second(0)
+		answers := make(chan answer)
+		go func() { answers <- one.renew(refresh) }()
+		synctest.Wait()
+		before := counted.n.Load()
+		go func() { answers <- two.renew(refresh) }()
+		time.Sleep(time.Second)
+		if n := counted.n.Load() - before; n != 1 { // its claim
+			t.Errorf("it has changed the store %d times while it waits", n)
+		}
+		b.want(<-answers, 200, "")
+		b.want(<-answers, 200, "")
+	})
+}
+
+// The next token of the identity provider is kept, also by a gateway so slow that its claim was
+// over: the one before is used up.
+func TestALateAnswerIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inRealTime(t)
+		access, refresh := b.signIn()
+		b.idp.rules = "changed"
+		id, _, _ := b.keys.parse(refreshPrefix, refresh)
+		slow := b.second(2 * time.Second)
+		done := make(chan error)
+		go func() { _, _, err := slow.Find(context.Background(), access); done <- err }()
+		synctest.Wait()
+		if err := b.again.changeSignIn(t.Context(), id, func(in SignIn) (SignIn, error) {
+			in.Asked = in.Asked.Add(time.Second) // another one has claimed
+			return in, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		b.want(b.renew(refresh), 200, "")
 	})
 }
 

@@ -18,14 +18,17 @@ type Ambient struct {
 	// Separator stands between the groups of a value. One after a backslash belongs to the group:
 	// in the subject of a certificate (RFC 4514) it is a part of a name. Default: a comma.
 	Separator string `json:",omitempty"`
+	// OfCertificate says that the groups are the parts of a name in a certificate, of which several
+	// may stand together with a plus (RFC 4514, section 2.2).
+	OfCertificate bool `json:",omitempty"`
 }
 
 const (
 	userClaim, groupsClaim = "user", "groups"
 	// defaultSeparator is that of certificates' subjects, Authelia and oauth2-proxy.
 	defaultSeparator = ","
-	// ambientLife is how long what somebody has opened outlives the last request.
-	ambientLife = time.Hour
+	// ambientLife is how long what somebody has opened outlives the request for it: a working day.
+	ambientLife = 12 * time.Hour
 	// ambientStep is by how much the end of a person moves: not with each request, as what the
 	// person may do is kept by it.
 	ambientStep = time.Minute
@@ -80,19 +83,31 @@ func (s *Issuers) Named(values func(placeholder string) []string) (Person, error
 
 // groups returns the groups in the values of a placeholder.
 func (a *Ambient) groups(values []string) (all []any) {
-	separator := cmp.Or(a.Separator, defaultSeparator)
 	for _, value := range values {
-		group := ""
-		for part := range strings.SplitSeq(value, separator) {
-			if group += part; strings.HasSuffix(part, `\`) {
-				group += separator
-				continue
+		for _, group := range split(value, cmp.Or(a.Separator, defaultSeparator)) {
+			parts := []string{group}
+			if a.OfCertificate {
+				parts = split(group, "+")
 			}
-			if group = strings.TrimSpace(group); group != "" && len(all) < maxGroups {
-				all = append(all, group)
+			for _, part := range parts {
+				if part = strings.TrimSpace(part); part != "" && len(all) < maxGroups {
+					all = append(all, part)
+				}
 			}
-			group = ""
 		}
+	}
+	return all
+}
+
+// split splits a value at the separators that are not behind a backslash.
+func split(value, separator string) (all []string) {
+	text := ""
+	for part := range strings.SplitSeq(value, separator) {
+		if text += part; strings.HasSuffix(part, `\`) {
+			text += separator
+			continue
+		}
+		all, text = append(all, text), ""
 	}
 	return all
 }

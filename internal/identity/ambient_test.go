@@ -26,30 +26,40 @@ func ambient(t *testing.T, at *time.Time, edit func(*Issuer)) *Issuers {
 func TestWhomPlaceholdersName(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	s := ambient(t, &at, func(*Issuer) {})
+	certificate := ambient(t, &at, func(i *Issuer) { i.Ambient.OfCertificate = true })
 	for said, want := range map[string]string{
-		"user=ann@example.com":                        "sso ann@example.com developer",
-		"user= ann@example.com ":                      "sso ann@example.com developer",
-		"user=ann&groups=all, ops":                    "sso ann operator",
-		"user=ann&groups=all&groups=ops":              "sso ann operator",
-		"user=ann&groups=CN=ann,OU=ops":               "sso ann operator",
-		`user=ann&groups=CN=ann\,OU=ops`:              "no role",
-		`user=ann&groups=ops\`:                        "no role",
-		"user=ann&groups=OPS":                         "no role",
-		"user=eve":                                    "no role",
-		"user=eve&other=eve":                          "no role", // one identity counts: the first that names somebody
-		"other=eve":                                   "vpn eve guest",
-		"user=&other=eve":                             "vpn eve guest",
-		"user= &groups=ops":                           "nobody",
-		"user=ann@example.com&user=bob@example.com":   "nobody",
-		"groups=ops":                                  "nobody",
-		"user=" + strings.Repeat("a", 600) + "@x.org": "nobody",
+		"user=ann&groups=CN=ann%2BOU=ops,O=acme":                 "no role",
+		"of=certificate&user=ann&groups=CN=ann%2BOU=ops,O=acme":  "sso ann operator",
+		"of=certificate&user=ann&groups=OU=ops%2BCN=ann,O=acme":  "sso ann operator",
+		`of=certificate&user=ann&groups=CN=ann\%2BOU=ops,O=acme`: "no role",
+		`of=certificate&user=ann&groups=CN=ann\,OU=ops%2BO=acme`: "no role",
+		"user=ann@example.com":                                   "sso ann@example.com developer",
+		"user= ann@example.com ":                                 "sso ann@example.com developer",
+		"user=ann&groups=all, ops":                               "sso ann operator",
+		"user=ann&groups=all&groups=ops":                         "sso ann operator",
+		"user=ann&groups=CN=ann,OU=ops":                          "sso ann operator",
+		`user=ann&groups=CN=ann\,OU=ops`:                         "no role",
+		`user=ann&groups=ops\`:                                   "no role",
+		"user=ann&groups=OPS":                                    "no role",
+		"user=eve":                                               "no role",
+		"user=eve&other=eve":                                     "no role", // one identity counts: the first that names somebody
+		"other=eve":                                              "vpn eve guest",
+		"user=&other=eve":                                        "vpn eve guest",
+		"user= &groups=ops":                                      "nobody",
+		"user=ann@example.com&user=bob@example.com":              "nobody",
+		"groups=ops":                                             "nobody",
+		"user=" + strings.Repeat("a", 600) + "@x.org":            "nobody",
 	} {
 		values := map[string][]string{}
 		for pair := range strings.SplitSeq(said, "&") {
 			name, value, _ := strings.Cut(pair, "=")
-			values[name] = append(values[name], value)
+			values[name] = append(values[name], strings.ReplaceAll(value, "%2B", "+"))
 		}
-		p, err := s.Named(func(placeholder string) []string { return values[placeholder] })
+		of := s
+		if values["of"] != nil {
+			of = certificate
+		}
+		p, err := of.Named(func(placeholder string) []string { return values[placeholder] })
 		got := "nobody"
 		if _, none := err.(*NoRoleError); none {
 			got = "no role"
@@ -75,7 +85,7 @@ func TestAPersonOfAPlaceholder(t *testing.T) {
 	}
 	s := ambient(t, &at, func(*Issuer) {})
 	ann := named(s, "ann@example.com")
-	if left := ann.Ends.Sub(at); left < time.Hour || left > time.Hour+time.Minute || !s.IsID(ann.ID) || !s.Still(ann) {
+	if left := ann.Ends.Sub(at); left < 12*time.Hour || left > 12*time.Hour+time.Minute || !s.IsID(ann.ID) || !s.Still(ann) {
 		t.Errorf("%+v", ann)
 	}
 	at = at.Add(50 * time.Second)

@@ -1,6 +1,7 @@
 package runtimekeys
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -113,8 +114,9 @@ func (s *Keys) Update(ctx context.Context, b *Block, of keys.Tenants, hash strin
 }
 
 // Rotate gives a key another secret and returns it. The ones before it stay good for grace, or as
-// long as they were. Errors: 400, 404, 503 (nothing was changed).
-func (s *Keys) Rotate(ctx context.Context, of keys.Tenants, hash string, grace time.Duration) (key *Key, secret string, err error) {
+// long as they were. The key is by's then, who gets the secret; nil changes nothing of that. Errors:
+// 400, 404, 503 (nothing was changed).
+func (s *Keys) Rotate(ctx context.Context, of keys.Tenants, hash string, by *Owner, grace time.Duration) (key *Key, secret string, err error) {
 	key, err = s.edit(ctx, of, hash, func(r *Record) error {
 		now := s.now()
 		var kept []Secret
@@ -129,7 +131,7 @@ func (s *Keys) Rotate(ctx context.Context, of keys.Tenants, hash string, grace t
 		if len(kept) >= maxSecrets {
 			return invalid("grace", "the key has %d replaced secrets that are still good; rotate it with a grace of 0, or later", len(kept))
 		}
-		r.Secrets = kept
+		r.Secrets, r.Owner = kept, cmp.Or(by, r.Owner)
 		_, err := s.newSecret(r, &secret)
 		return err
 	})

@@ -64,11 +64,11 @@ type Settings struct {
 	IncludeBYOK bool      `json:"byok,omitempty"`
 	Creator     string    `json:"creator,omitempty"`
 	External    string    `json:"external,omitempty"`
-	Owner       *Owner    `json:"owner,omitempty"` // nil: no person has made it
+	Owner       *Owner    `json:"owner,omitempty"` // nil: no person has made or rotated it
 	*Extensions
 }
 
-// Owner is a person who has made a key by the rights of a role.
+// Owner is the last person who has made or rotated a key by the rights of a role, and has its secret.
 type Owner struct {
 	ID   string `json:"id"`
 	Name string `json:"name"` // for display

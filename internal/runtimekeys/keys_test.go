@@ -148,12 +148,27 @@ func TestARepeatedCreateNamesTheKeyThatItHasMade(t *testing.T) {
 	}
 }
 
+// Who has the newest secret loses it at the end of all that the person has.
+func TestARotatedKeyIsThePersonsWhoRotatesIt(t *testing.T) {
+	s, _ := open(t, new(memory))
+	key, _ := create(t, s, block(nil), `{"name":"one"}`)
+	ann, bob := &runtimekeys.Owner{ID: "sso-1", Name: "ann"}, &runtimekeys.Owner{ID: "sso-2", Name: "bob"}
+	for _, c := range []struct{ by, want *runtimekeys.Owner }{{nil, nil}, {ann, ann}, {bob, bob}, {nil, bob}} {
+		if rotated, _, err := s.Rotate(t.Context(), acme, key.Hash(), c.by, 0); err != nil || rotated.Owner != c.want {
+			t.Errorf("by %+v: %+v, %v", c.by, rotated.Owner, err)
+		}
+	}
+	if all := runtimekeys.Owned(s); len(all) != 1 || *all[0].Owner != *bob {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestARotatedKeyKeepsItsIdentityAndItsOldSecretForTheGrace(t *testing.T) {
 	s, c := open(t, new(memory))
 	b := block(nil)
 	key, first := create(t, s, b, `{"name":"one"}`)
 	rotate := func(grace time.Duration) string {
-		rotated, secret, err := s.Rotate(t.Context(), acme, key.Hash(), grace)
+		rotated, secret, err := s.Rotate(t.Context(), acme, key.Hash(), nil, grace)
 		if err != nil || rotated.Hash() != key.Hash() || !strings.HasPrefix(secret, rotated.Label[:6]) {
 			t.Fatalf("%+v, %v", rotated, err)
 		}
@@ -175,7 +190,7 @@ func TestARotatedKeyKeepsItsIdentityAndItsOldSecretForTheGrace(t *testing.T) {
 	for range 7 {
 		rotate(time.Hour)
 	}
-	_, _, err := s.Rotate(t.Context(), acme, key.Hash(), time.Hour)
+	_, _, err := s.Rotate(t.Context(), acme, key.Hash(), nil, time.Hour)
 	wantCode(t, err, apierror.InvalidValue)
 	c.at = noon.Add(2 * time.Hour)
 	rotate(time.Hour) // those before have ended

@@ -21,7 +21,7 @@ func TestAKeyOfOneNodeWorksOnAnotherAtOnce(t *testing.T) {
 		if !opens(all[1].Keys, b, secret, noon) {
 			t.Error("a new key is refused on the other node")
 		}
-		_, fresh, err := all[0].Rotate(t.Context(), acme, key.Hash(), 0)
+		_, fresh, err := all[0].Rotate(t.Context(), acme, key.Hash(), nil, 0)
 		if err != nil || !opens(all[1].Keys, b, fresh, noon) {
 			t.Errorf("a new secret is refused on the other node; %v", err)
 		}
@@ -51,7 +51,7 @@ func TestWhatEndsOnOneNodeEndsOnAnother(t *testing.T) {
 			if !opens(all[1].Keys, b, secret, noon) {
 				t.Error("a key that is enabled again is refused on the other node")
 			}
-			_, fresh, err := all[0].Rotate(t.Context(), acme, key.Hash(), 0)
+			_, fresh, err := all[0].Rotate(t.Context(), acme, key.Hash(), nil, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

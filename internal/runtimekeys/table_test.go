@@ -63,7 +63,7 @@ func TestATableKeepsWhatWasChanged(t *testing.T) {
 		for range 3 {
 			var fresh string
 			var err error
-			if kept, fresh, err = s.Rotate(t.Context(), acme, kept.Hash(), time.Hour); err != nil {
+			if kept, fresh, err = s.Rotate(t.Context(), acme, kept.Hash(), nil, time.Hour); err != nil {
 				t.Fatal(err)
 			}
 			secrets[fresh] = true

@@ -27,10 +27,11 @@ func (s *SignIns) Again(ctx context.Context, name, id, refresh string) (Result, 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), againTimeout)
 	defer cancel()
-	result, err := s.flights.do(ctx, s.now, sha256.Sum256([]byte(name+"\n"+id+"\n"+refresh)), func(ctx context.Context) (Result, error) {
-		return c.again(ctx, id, refresh)
-	})
-	if result.Person.By != "" && !s.issuers.Still(result.Person) { // an answer by other rules
+	old := func(r Result) bool { return r.Person.By != "" && !s.issuers.Still(r.Person) } // an answer by other rules
+	result, err := s.flights.do(ctx, s.now, sha256.Sum256([]byte(name+"\n"+id+"\n"+refresh)), func(r Result) bool {
+		return old(r) && (r.Refresh == "" || r.Refresh == refresh) // and no other token to ask with
+	}, func(ctx context.Context) (Result, error) { return c.again(ctx, id, refresh) })
+	if old(result) {
 		return Result{Refresh: result.Refresh}, fmt.Errorf("%w since the configuration has changed", ErrUnavailable)
 	}
 	return result, err
@@ -88,12 +89,15 @@ type flight struct {
 // NewFlights returns none.
 func NewFlights() *Flights { return &Flights{of: map[[sha256.Size]byte]*flight{}} }
 
-// do asks once for all who wait. Nobody who leaves ends it for the others.
-func (s *Flights) do(ctx context.Context, now func() time.Time, of [sha256.Size]byte, ask func(context.Context) (Result, error)) (Result, error) {
+// do asks once for all who wait, and again where the answer of earlier is stale. Nobody who leaves
+// ends it for the others.
+func (s *Flights) do(ctx context.Context, now func() time.Time, of [sha256.Size]byte, stale func(Result) bool,
+	ask func(context.Context) (Result, error),
+) (Result, error) {
 	s.mu.Lock()
 	s.drop(now())
 	f := s.of[of]
-	if f == nil {
+	if f == nil || !f.ended.IsZero() && stale(f.result) {
 		f = &flight{done: make(chan struct{}), err: ErrUnavailable}
 		s.of[of] = f
 		go func() {

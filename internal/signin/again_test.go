@@ -161,19 +161,28 @@ func TestConfigurationsShareTokensAndNoRoles(t *testing.T) {
 	if _, err := again(s.signIns, before.Refresh); err != nil {
 		t.Fatal(err)
 	}
-	rules := []identity.Rule{{Role: "other"}}
-	issuers, err := identity.New([]identity.Issuer{{Name: "idp", URL: s.issuer.URL, Client: identitytest.ClientID, Rules: rules}},
-		identity.Deps{Client: http.DefaultClient, Now: s.clock})
-	if err != nil {
-		t.Fatal(err)
+	configured := func(role string) *signin.SignIns {
+		issuers, err := identity.New([]identity.Issuer{{Name: "idp", URL: s.issuer.URL, Client: identitytest.ClientID, Rules: []identity.Rule{{Role: role}}}},
+			identity.Deps{Client: http.DefaultClient, Now: s.clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.configured(issuers, s.url)
 	}
-	next := s.configured(issuers, s.url)
+	next := configured("other")
 	got, err := again(next, before.Refresh)
 	if !errors.Is(err, signin.ErrUnavailable) || got.Person.ID != "" || got.Refresh == "" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if got, err = again(next, got.Refresh); err != nil || got.Person.Role != "other" {
 		t.Errorf("%+v, %v", got, err)
+	}
+	// A token that stays is asked with once more.
+	s.issuer.Behave(identitytest.Quirks{NoRefresh: true})
+	for _, role := range []string{"first", "second", "third"} {
+		if now, err := again(configured(role), got.Refresh); err != nil || now.Person.Role != role {
+			t.Errorf("%s: %+v, %v", role, now, err)
+		}
 	}
 }
 

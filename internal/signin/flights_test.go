@@ -10,11 +10,11 @@ import (
 
 func TestAFaultEndsOneQuestionOnly(t *testing.T) {
 	s := NewFlights()
-	of := sha256.Sum256([]byte("token"))
-	if _, err := s.do(t.Context(), time.Now, of, func(context.Context) (Result, error) { panic("a fault") }); !errors.Is(err, ErrUnavailable) {
+	of, fresh := sha256.Sum256([]byte("token")), func(Result) bool { return false }
+	if _, err := s.do(t.Context(), time.Now, of, fresh, func(context.Context) (Result, error) { panic("a fault") }); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
-	if got, err := s.do(t.Context(), time.Now, of, func(context.Context) (Result, error) { return Result{Refresh: "next"}, nil }); err != nil || got.Refresh != "next" {
+	if got, err := s.do(t.Context(), time.Now, of, fresh, func(context.Context) (Result, error) { return Result{Refresh: "next"}, nil }); err != nil || got.Refresh != "next" {
 		t.Errorf("it is not asked once more: %+v, %v", got, err)
 	}
 }

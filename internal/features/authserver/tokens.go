@@ -33,10 +33,13 @@ func (t *tokens) granted(p authserver.Person) (keys.Credential, *policy.KeyLimit
 }
 
 // Authenticate returns what the holder of a token may do. The error is [keys.ErrInvalid], or says
-// that the store is away.
+// that the store or the identity provider is away.
 func (t *tokens) Authenticate(token string, _ time.Time) (keys.Credential, *policy.KeyLimits, error) {
-	in, until, err := t.server.Find(context.Background(), token) // the store is asked for a few seconds at most
+	in, until, err := t.server.Find(context.Background(), token) // all that is asked has a bound of a few seconds
 	switch {
+	case errors.Is(err, authserver.ErrAway):
+		return keys.Credential{}, nil, apierror.New(apierror.IdentityUnavailable,
+			"your identity provider cannot be asked now whether it still lets you in; try again").WithCause(err)
 	case errors.Is(err, authserver.ErrUnavailable):
 		return keys.Credential{}, nil, errAway(err)
 	case err != nil:

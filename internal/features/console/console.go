@@ -71,10 +71,10 @@ func (c *Console) mayUse(user, key string) bool {
 func (c *Console) keeps() func(websession.Session) bool {
 	good := make(map[string]bool) // by the names of keys
 	return func(s websession.Session) bool {
-		if s.Grant != "" {
-			return true // each page, and each thing that is open, asks whom it belongs to
+		if s.Grant != "" || s.User != "" && s.KeyHash != "" {
+			return true // a person: each page, and each thing that is open, asks whom it belongs to
 		}
-		if s.User == "" || s.KeyHash != "" { // a key, or a person by a role
+		if s.User == "" {
 			_, err := c.CallerOf(s.Tenant, s.Key, s.KeyHash)
 			var refusal *apierror.Error
 			return !errors.As(err, &refusal) || refusal.Code != apierror.InvalidAPIKey

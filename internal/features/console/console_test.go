@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/websession"
 )
 
 // Each gateway of a cluster knows the consoles of its own configuration only.
@@ -20,5 +21,14 @@ func TestAGatewayWithoutAConsoleSaysNothingOfTheUsersOfOthers(t *testing.T) {
 		if s.mayUse("alice", "dev") || !s.mayUse("bob", "dev") || !s.mayUse("", "dev") {
 			t.Errorf("%s: with a console, bob and the key itself may use it, alice may not", name)
 		}
+	}
+}
+
+// Another gateway may have seen a person whom Caddy names, and this one not: a reload here does not
+// ask who it is, but each page does.
+func TestAReloadSignsOutNobodyWhomCaddyNamesElsewhere(t *testing.T) {
+	s := &Console{core: gateway.Core{Several: true}}
+	if !s.keeps()(websession.Session{Tenant: "lab", Key: "sso-1", KeyHash: "hash", User: "ann@example.com"}) {
+		t.Error("the session has ended")
 	}
 }

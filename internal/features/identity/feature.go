@@ -31,7 +31,8 @@ type People struct {
 	logger  *zap.Logger
 	sampled func() *zap.Logger // for what anybody can cause
 
-	kept *kept
+	kept   *kept
+	revoke func(tenant, id string) // ends desktops
 
 	// KeptOut reports whether an operator keeps somebody out, by the ID. It fails while that is not
 	// known. It is set before anybody calls; nil: nobody is.
@@ -92,7 +93,7 @@ func Feature(c gateway.Core, config *Config) gateway.Feature {
 		issuers: config.issuers, roles: map[string]*Role{}, shared: c.Requests.Limits,
 		now: c.Requests.Now, logger: c.Requests.Logger, sampled: c.Requests.Sampled,
 		kept:   gateway.Kept(c.Slots, func() *kept { return &kept{known: map[string]identity.Person{}} }),
-		grants: map[string]*grant{}, away: map[string]error{},
+		revoke: c.Desktops.Revoke, grants: map[string]*grant{}, away: map[string]error{},
 	}
 	for i := range config.roles {
 		p.roles[config.roles[i].Name] = &config.roles[i]
@@ -140,14 +141,27 @@ func (p *People) Held(sum [sha256.Size]byte, _ time.Time) (keys.Credential, *pol
 
 // OfRequest returns what somebody may do whom the server in front of the gateway names by the
 // values of placeholders. [People.Held] knows the person by the hash from then on. Without a role
-// the person is still returned. The error is [keys.ErrInvalid] if nobody is named, or a refusal.
+// the person is still returned. The desktops end of somebody who has lost the right to them with
+// the role. The error is [keys.ErrInvalid] if nobody is named, or a refusal.
 func OfRequest(p *People, values func(placeholder string) []string) (identity.Person, keys.Credential, *policy.KeyLimits, error) {
 	person, err := p.issuers.Named(values)
+	before, known := p.known(person.Hash)
 	if person.Role == "" && person.ID != "" {
 		p.Ended(person.Hash) // it is said now, not by a token of an hour ago
 	}
 	credential, limits, err := p.grant(person, err)
+	if known && before.Role != person.Role && (err == nil || person.Role == "") {
+		p.revokeLost(before, credential)
+	}
 	return person, credential, limits, err
+}
+
+// revokeLost ends the desktops of somebody who had another role, unless the one of now opens them.
+func (p *People) revokeLost(before identity.Person, now keys.Credential) {
+	was := p.roles[before.Role]
+	if was != nil && (now.Key == nil || now.Tenant != was.Key.Tenant || !now.Has(keys.WorkstationsConnect)) {
+		p.revoke(was.Key.Tenant, before.ID)
+	}
 }
 
 // SignedIn returns what somebody may do who has signed in at an issuer, by the rules of then, until

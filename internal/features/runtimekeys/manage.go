@@ -59,10 +59,16 @@ func (m *Keys) Create(ctx context.Context, by Manager, tenant string, e *runtime
 		e.Owner = &by.Person.Owner
 	}
 	key, secret, err := m.made.Create(ctx, m.block, tenant, e, idempotency)
-	if err = m.changed(by, "made", key, err); err != nil || by.Person == nil {
+	return m.given(ctx, by, "made", key, secret, err)
+}
+
+// given logs a change that gives out a secret. If the person has been ended meanwhile, with the
+// keys, this one is deleted too.
+func (m *Keys) given(ctx context.Context, by Manager, what string, key *runtimekeys.Key, secret string, err error) (*runtimekeys.Key, string, error) {
+	if err = m.changed(by, what, key, err); err != nil || by.Person == nil {
 		return key, secret, err
 	}
-	if _, ended := m.core.Callers.CallerOf(by.Person.Tenant, by.Person.Owner.ID, by.Person.SecretHash); ended != nil { // meanwhile
+	if _, ended := m.core.Callers.CallerOf(by.Person.Tenant, by.Person.Owner.ID, by.Person.SecretHash); ended != nil {
 		return nil, "", errors.Join(ended, m.Delete(ctx, by, key.Hash()))
 	}
 	return key, secret, nil
@@ -77,14 +83,18 @@ func (m *Keys) Update(ctx context.Context, by Manager, hash string, e *runtimeke
 // Granted returns what a key may do.
 func Granted(m *Keys, key *runtimekeys.Key) *runtimekeys.Grant { return key.Grant(m.block) }
 
-// Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The desktops that were opened
-// with the one before it end with the grace.
+// Rotate gives a key another secret; see [runtimekeys.Keys.Rotate]. The key is then the person's
+// who rotates it. The desktops that were opened with the secret before it end with the grace.
 func (m *Keys) Rotate(ctx context.Context, by Manager, hash string, grace time.Duration) (*runtimekeys.Key, string, error) {
-	key, secret, err := m.made.Rotate(ctx, by.Tenants, hash, grace)
+	var owner *runtimekeys.Owner
+	if by.Person != nil {
+		owner = &by.Person.Owner
+	}
+	key, secret, err := m.made.Rotate(ctx, by.Tenants, hash, owner, grace)
 	if err == nil {
 		m.core.Desktops.RevokeAt(key.Tenant, key.Hash(), m.core.Requests.Now().Add(grace))
 	}
-	return key, secret, m.changed(by, "rotated", key, err)
+	return m.given(ctx, by, "rotated", key, secret, err)
 }
 
 // Delete deletes a key.

@@ -24,7 +24,8 @@ type Quirks struct {
 	Thin bool
 	// SecretInBody takes the secret of the client in the form only.
 	SecretInBody bool
-	// NoRefresh gives no refresh tokens. NoIDTokenAgain gives none of these for one.
+	// NoRefresh gives no refresh tokens, and one of before stays good. NoIDTokenAgain gives no ID
+	// token for one.
 	NoRefresh, NoIDTokenAgain bool
 	// NamesItself sends iss with each browser (RFC 9207).
 	NamesItself bool
@@ -158,7 +159,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	value := r.PostFormValue(name)
 	g, ok := from[value]
-	delete(from, value)
+	if name == "code" || !p.quirks.NoRefresh {
+		delete(from, value)
+	}
 	challenge := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	if !ok || p.ended[g.subject] || kind == "authorization_code" &&
 		(base64.RawURLEncoding.EncodeToString(challenge[:]) != g.challenge || r.PostFormValue("redirect_uri") != g.redirect) {
