@@ -57,7 +57,7 @@ func newDocuments(c *http.Client) *documents {
 func (d *documents) find(ctx context.Context, id string, hosts []string, a addresses) (client, error) {
 	u, err := url.Parse(id)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || strings.Contains(id, "#"),
+	case err != nil || !isURI(id, maxClientID) || !isPlain(u.Host) || u.User != nil,
 		strings.Trim(u.Path, "/") == "", path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
 		return client{}, errors.New("the client_id is no URL of a metadata document: want https, a host and a path")
 	case !mayBeAt(hosts, u.Hostname()):
