@@ -70,6 +70,9 @@ func (d *documents) find(ctx context.Context, id string, hosts []string, a addre
 		return found.client, found.err
 	}
 	if !d.fetches.count(a.from, a.now) {
+		if ok && found.err == nil {
+			return found.client, nil // it is old, and others may have used up the fetches
+		}
 		const text = "too many programs were looked up for this address; try again in ten minutes"
 		return client{}, &refusal{http.StatusTooManyRequests, slowDown, text, boundsWindow}
 	}
