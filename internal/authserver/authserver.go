@@ -89,6 +89,8 @@ type Provider interface {
 	Again(ctx context.Context, p Person, refresh string) (now Person, next string, err error)
 	// Still reports whether the configuration is the one by which a person has a role.
 	Still(p Person) bool
+	// Rights are those of a role that programs can be given.
+	Rights(role string) []string
 	// MaxLife bounds how long a role is good at a choice; 0: nothing does.
 	MaxLife(identity string) time.Duration
 }

@@ -103,7 +103,9 @@ func isURI(text string, most int) bool {
 
 // isPlain reports whether a host reads as what it is: url.Parse decodes %E2%81%84 in it, which looks
 // like a slash.
-func isPlain(host string) bool { return host != "" && isURI(host, maxRedirect) && !strings.Contains(host, "%") }
+func isPlain(host string) bool {
+	return host != "" && isURI(host, maxRedirect) && !strings.Contains(host, "%")
+}
 
 func mayBeAt(hosts []string, host string) bool {
 	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })

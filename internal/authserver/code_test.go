@@ -89,6 +89,21 @@ func TestWhatAClientAsksForAndGets(t *testing.T) {
 	}
 }
 
+func TestAClientGetsOnlyWhatTheRoleHas(t *testing.T) { // RFC 6749, 5.1
+	b := start(t, programs)
+	client := b.register()
+	b.idp.rights = []string{"models:read"}
+	a := b.exchange(client, b.agree(query(client, "resource", "", "scope", "chat:write models:read")).Get("code"), "resource", "")
+	if b.want(a, 200, ""); a.text("scope") != "models:read" {
+		t.Errorf("%s", a.Body)
+	}
+	on := b.press(query(client), "okta")
+	w := b.approve(on.Result().Cookies()[0].Value, ann, "upstream-0")
+	if got := backOf(w.Body.String()); w.Code != 403 || w.Header().Get("Location") != "" || got.Get("error") != accessDenied {
+		t.Errorf("a client that gets nothing: %d %s", w.Code, w.Body)
+	}
+}
+
 func TestAPersonRefusesAClient(t *testing.T) {
 	b := start(t, programs)
 	client := b.register()
