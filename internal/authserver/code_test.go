@@ -35,7 +35,7 @@ func TestAPersonSignsInToAClientOfTools(t *testing.T) {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	in, _, err := b.Find(t.Context(), a.text("access_token"))
-	if err != nil || in.Person != ann || in.Grant.Resource != "/mcp/github" || in.Client != "A client" {
+	if err != nil || in.Person != ann || in.Grant.Resource != "/mcp/github" || in.Client != `"A client"` {
 		t.Errorf("%+v, %v", in, err)
 	}
 	next := b.post(b.ServeToken, url.Values{"grant_type": {refreshGrant}, "client_id": {client}, "refresh_token": {a.text("refresh_token")}, "resource": {github}})

@@ -187,7 +187,7 @@ func TestAClientOfToolsSignsItsPersonIn(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// An operator ends it.
-	if status, body := operate(t, "GET", "/gatehouse/sign-ins"); status != 200 || harness.At(harness.Parse(t, []byte(body)), "data", 0, "client") != "A test" {
+	if status, body := operate(t, "GET", "/gatehouse/sign-ins"); status != 200 || harness.At(harness.Parse(t, []byte(body)), "data", 0, "client") != `"A test"` {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, body := operate(t, "DELETE", "/gatehouse/sign-ins/ann@example.com"); status != 200 {
