@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall"
 	"github.com/gatehouse-proxy/gatehouse/internal/modelcall/wire"
@@ -69,6 +70,10 @@ func Offered[T any](g Gateway) (part T, ok bool) {
 	return part, false
 }
 
+// keylessBody bounds how long strangers send a body: small forms. Without it each holds a connection
+// for as long as it likes.
+const keylessBody = 10 * time.Second
+
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints
 // have.
 func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
@@ -82,6 +87,9 @@ func serve(g Gateway, w http.ResponseWriter, r *http.Request, m *match) error {
 	if err := g.Ready(r.Context()); err != nil { // 503
 		x.writeError(apierror.From(err))
 		return nil
+	}
+	if keyless[e] && r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(g.Requests().Now().Add(keylessBody)) // net/http ends it with the request
 	}
 	if keyless[e] || long[e] {
 		if err := e.Serve(x); err != nil {

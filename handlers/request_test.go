@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
@@ -46,6 +48,20 @@ func TestAWebSocketGets426BeforeAnyCheck(t *testing.T) {
 	a.Want(t, 426, "upgrade_required", "/v1/responses is not served over WebSocket; use POST over HTTP")
 	if a.Header().Get("Upgrade") != "HTTP/1.1" || a.Header().Get("Connection") != "Upgrade" || a.Header().Get("Allow") != "" {
 		t.Errorf("headers %v", a.Header())
+	}
+}
+
+// Net/http reads what is left of a body after the operation, too: the deadline must still be there.
+func TestABodyOfAStrangerHasADeadline(t *testing.T) {
+	g := startGateway(t, setup{})
+	o := &Operation{Name: "open", Method: "POST", Serve: func(x *Request) error { x.Writer.WriteHeader(200); return nil }}
+	Open(o)
+	defer delete(keyless, o)
+	for body, want := range map[string][]time.Time{"": nil, "x": {g.Requests().Now().Add(keylessBody)}} {
+		a := newAnswer()
+		if err := serve(g, a, newTestRequest("POST", "/", "", body), &match{api: api.OpenAI{}, operations: []*Operation{o}}); err != nil || !slices.Equal(a.Deadlines, want) {
+			t.Errorf("%q: deadlines %v, want %v; %v", body, a.Deadlines, want, err)
+		}
 	}
 }
 

@@ -71,17 +71,23 @@ func (x *Request) writeError(e *apierror.Error) {
 // Challenger is a part of a gateway that says to a client which is refused at a resource where its
 // person can sign in, see [Offered].
 type Challenger interface {
-	// Challenge returns the WWW-Authenticate of an answer with the status, "" for none.
-	Challenge(resource string, status int) string
+	// Challenge returns the WWW-Authenticate of an answer with the status to who has a role, or to
+	// nobody ("" as the role). It is "" where a sign-in does not help.
+	Challenge(resource, role string, status int) string
 }
 
 // challenge returns the WWW-Authenticate of a refusal, "" for none.
 func (x *Request) challenge(e *apierror.Error) string {
-	if e.Code != apierror.InvalidAPIKey && e.Code != apierror.InsufficientScope {
+	role := ""
+	switch {
+	case e.Code == apierror.InvalidAPIKey:
+	case e.Code == apierror.InsufficientScope && x.Req != nil && widens(&x.Req.Caller):
+		role = x.Req.Caller.Configured()
+	default:
 		return ""
 	}
 	if at, ok := Offered[Challenger](x.Gateway); ok {
-		if challenge := at.Challenge(resourceOf(x.API, x.Name), e.HTTPStatus()); challenge != "" {
+		if challenge := at.Challenge(resourceOf(x.API, x.Name), role, e.HTTPStatus()); challenge != "" {
 			return challenge
 		}
 	}
@@ -89,6 +95,12 @@ func (x *Request) challenge(e *apierror.Error) string {
 		return `Bearer realm="gatehouse"`
 	}
 	return ""
+}
+
+// widens reports whether a new sign-in can give a caller more rights: a program whose person has
+// signed in for less than the role has. What is for a resource has all that the role has there.
+func widens(c *request.Caller) bool {
+	return c.Issued && c.Limits != nil && c.Limits.Holder != nil && c.Limits.Holder.Resource == ""
 }
 
 // seconds rounds a wait up. The default wait of a 5xx is spread over twice its length, so that

@@ -64,6 +64,8 @@ func (*idp) Begin(http.ResponseWriter, *http.Request, string, string) (string, e
 
 func (*idp) Still(authserver.Person) bool { return true }
 
+func (*idp) Rights(string) []string { return nil }
+
 func (*idp) MaxLife(string) time.Duration { return 0 }
 
 func (p *idp) Again(context.Context, authserver.Person, string) (authserver.Person, string, error) {

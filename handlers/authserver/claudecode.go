@@ -9,17 +9,19 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/apierror"
 	"github.com/gatehouse-proxy/gatehouse/internal/authserver"
 	programs "github.com/gatehouse-proxy/gatehouse/internal/features/authserver"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/report"
 )
 
-// serveManaged answers with the managed settings of the caller's role.
+// serveManaged answers with the managed settings of the caller's role. They are for Claude Code:
+// anybody can register as another client.
 func serveManaged(x *handlers.Request) error {
 	s, err := handlers.Part[*programs.SignIns](x)
 	if err != nil {
 		return err
 	}
 	m := s.Managed(x.Req.Caller.Limits)
-	if m == nil || !x.Req.Caller.Issued {
+	if m == nil || !x.Req.Caller.Device {
 		return apierror.New(apierror.NotFound, "there are no managed settings for this caller")
 	}
 	x.Writer.Header().Set("ETag", m.Tag)
@@ -37,6 +39,11 @@ func serveUsage(x *handlers.Request) error {
 	if !caller.Issued {
 		return apierror.New(apierror.NotFound, "this is for programs to which people have signed in; GET /api/v1/key has the budgets of a key")
 	}
+	if !caller.Device {
+		if err := x.Req.Require(keys.LimitsRead); err != nil {
+			return err
+		}
+	}
 	balances, err := deps.Ledger.Status(ctx, deps.Now(), caller.Limits.Own(caller.Name))
 	if err != nil {
 		return report.LedgerFailure(ctx, err)
@@ -52,8 +59,8 @@ func serveTelemetry(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	if !x.Req.Caller.Issued {
-		return apierror.New(apierror.NotFound, "telemetry is taken of programs to which people have signed in")
+	if !x.Req.Caller.Device {
+		return apierror.New(apierror.NotFound, "telemetry is taken of Claude Code, and of other programs whose code a person has typed")
 	}
 	switch err := s.Forward(x.HTTP); {
 	case errors.Is(err, programs.ErrTooLarge):

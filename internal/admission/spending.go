@@ -44,6 +44,9 @@ const (
 	// be on disk: a locked database, a disk that hangs.
 	reserveTimeout = 2 * time.Second
 
+	// shownTimeout bounds how long a call waits for what its answer shows of a budget.
+	shownTimeout = 100 * time.Millisecond
+
 	// settleTimeout bounds how long the end of a call waits for the ledger.
 	settleTimeout = 5 * time.Second
 
@@ -97,6 +100,8 @@ func (s *Spending) Reserve(ctx context.Context, most, likely limits.Amount) erro
 
 // fullest reads Shown. What a call has spent is charged all the same if it cannot be read.
 func (s *Spending) fullest(ctx context.Context) *apierror.Budget {
+	ctx, cancel := context.WithTimeout(ctx, shownTimeout)
+	defer cancel()
 	own := s.key.Own(s.req.Caller.Name)
 	balances, err := s.deps.Ledger.Status(ctx, s.req.Outcome.Begun, own)
 	if err != nil {

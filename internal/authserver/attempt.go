@@ -108,7 +108,7 @@ func begin(ctx context.Context, s *Server, in SignIn, upstream string) (*issued,
 	if s.state.Over(in.Person.ID, in.Created) {
 		return nil, badRequest(accessDenied, "the gateway's operator has ended this sign-in; sign in again")
 	}
-	makeRoom(ctx, s.state, in.Person.Hash)
+	makeRoom(ctx, s.state, in.Person.Hash, in.Grant.Resource != "")
 	now := s.state.now()
 	in.Created, in.Refreshed = now, now
 	in.Upstream = s.keys.seal(in.ID, upstream)

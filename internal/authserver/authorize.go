@@ -110,13 +110,15 @@ func (p *Pages) begin(w http.ResponseWriter, r *http.Request, wanted wish, ident
 	p.show(w, away)
 }
 
-// label is what operators read of a client.
+// label is what operators read of a client. A name that nobody has checked is in quotes.
 func (c *client) label() string {
 	switch {
 	case c.host != "":
 		return c.host
 	case c.name == "":
 		return "a program"
+	case strings.HasPrefix(c.id, clientPrefix):
+		return `"` + c.name + `"`
 	}
 	return c.name
 }

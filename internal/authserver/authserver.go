@@ -42,8 +42,9 @@ const (
 	// storeTimeout bounds a question to the store.
 	storeTimeout = 5 * time.Second
 
-	// maxOfPerson bounds the sign-ins of one person: a machine that signs in at each start of a
-	// program must not fill the store. The oldest ends first.
+	// maxOfPerson bounds the sign-ins of one person, those for resources apart from the others: a
+	// machine that signs in at each start of a program must not fill the store, and clients of tools
+	// sign in for each server. The oldest ends first.
 	maxOfPerson = 50
 	// maxTokens bounds the access tokens, and the refresh tokens, of a sign-in that are good at
 	// once: about as many processes as one machine has that share the tokens of a client.
@@ -92,6 +93,8 @@ type Provider interface {
 	Again(ctx context.Context, p Person, refresh string) (now Person, next string, err error)
 	// Still reports whether the configuration is the one by which a person has a role.
 	Still(p Person) bool
+	// Rights are those of a role that programs can be given.
+	Rights(role string) []string
 	// MaxLife bounds how long a role is good at a choice; 0: nothing does.
 	MaxLife(identity string) time.Duration
 }

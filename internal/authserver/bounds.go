@@ -13,11 +13,11 @@ const (
 	// boundsWindow is the time in which attempts are counted.
 	boundsWindow = 10 * time.Minute
 	// Sign-ins that are begun, by address and in all: an office may have one address, and what
-	// waits is kept for the life of a code.
+	// waits is kept for the life of a code. Of each kind of attempt an address without one has one
+	// more than all have together: else strangers could lock everybody out.
 	maxBegun, maxBegunInAll = 100, 2000
 	// Codes that somebody has typed and that are not there. There are 2.5e10 codes; with all that
-	// may be begun, one guess in 1e7 finds one. An address without a wrong one has one more than
-	// all have together: else strangers could lock everybody out.
+	// may be begun, one guess in 2e6 finds one.
 	maxGuesses, maxGuessesInAll = 20, 1000
 	// maxAddresses bounds what is remembered.
 	maxAddresses = 10_000
@@ -33,15 +33,14 @@ type bounds struct {
 
 func newBounds() *bounds {
 	return &bounds{
-		begun: counter{one: maxBegun, all: maxBegunInAll}, guesses: counter{one: maxGuesses, all: maxGuessesInAll, first: true},
+		begun: counter{one: maxBegun, all: maxBegunInAll}, guesses: counter{one: maxGuesses, all: maxGuessesInAll},
 		polls: map[ID]time.Time{},
 	}
 }
 
 // counter counts in windows.
 type counter struct {
-	one, all int
-	first    bool // the first of an address is possible beyond all
+	one, all int // the first of an address is possible beyond all
 
 	mu    sync.Mutex // guards the following
 	since time.Time
@@ -75,7 +74,7 @@ func (c *counter) count(a netip.Addr, now time.Time) bool {
 func (c *counter) left(of netip.Prefix) bool {
 	made, known := c.by[of]
 	if !known {
-		return len(c.by) < maxAddresses && (c.first || c.total < c.all)
+		return len(c.by) < maxAddresses
 	}
 	return made < c.one && c.total < c.all
 }
@@ -102,7 +101,7 @@ func (b *bounds) early(id ID, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	last, asked := b.polls[id]
-	if len(b.polls) >= 2*maxBegunInAll {
+	if len(b.polls) >= 2*(maxBegunInAll+maxAddresses) {
 		for other, at := range b.polls {
 			if now.Sub(at) > codeLife {
 				delete(b.polls, other)

@@ -81,7 +81,7 @@ var dangerous = []string{"javascript", "data", "vbscript", "file", "blob", "abou
 func checkRedirect(text string, hosts []string) error {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || len(text) > maxRedirect || clean(text, maxRedirect) != text || strings.ContainsAny(text, noURI) || u.Host == "" || u.User != nil:
+	case err != nil || !isURI(text, maxRedirect) || !isPlain(u.Host) || u.User != nil:
 	case u.Scheme == "http" && isLoopback(u.Hostname()):
 		return nil
 	case u.Scheme == "https" && mayBeAt(hosts, u.Hostname()):
@@ -95,6 +95,17 @@ func checkRedirect(text string, hosts []string) error {
 
 // noURI are signs that no URI has (RFC 3986, appendix A), or that begin a fragment.
 const noURI = " \"<>\\^`{|}#"
+
+// isURI reports whether a text has only signs of a URI without a fragment, at most so many.
+func isURI(text string, most int) bool {
+	return clean(text, most) == text && !strings.ContainsAny(text, noURI)
+}
+
+// isPlain reports whether a host reads as what it is: url.Parse decodes %E2%81%84 in it, which looks
+// like a slash.
+func isPlain(host string) bool {
+	return host != "" && isURI(host, maxRedirect) && !strings.Contains(host, "%")
+}
 
 func mayBeAt(hosts []string, host string) bool {
 	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })

@@ -17,6 +17,16 @@ func TestALoopbackAddressHasAnyPort(t *testing.T) { // RFC 8252, 7.3
 	}
 }
 
+func TestAHostThatLooksLikeAnotherIsRefused(t *testing.T) {
+	b := start(t, programs)
+	for _, address := range []string{
+		"https://claude.ai%E2%81%84.evil.example/", "https://claude.ai\u2044.evil.example/", "https://cl%D0%B0ude.ai/", "https://[fe80::1%25 claude.ai]/",
+	} {
+		a := b.registration(`{"redirect_uris":["` + address + `"]}`)
+		b.want(a, 400, "invalid_redirect_uri")
+	}
+}
+
 func TestAProgramOfTheConfigurationHasASchemeOfItsOwn(t *testing.T) {
 	b := start(t, programs)
 	got := b.agree(query("studio", "redirect_uri", "studio://signed-in"))

@@ -1,8 +1,10 @@
 package authserver
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -199,6 +201,42 @@ func TestAttacksOnCodes(t *testing.T) {
 			}
 			if page := b.press(q, "okta"); page.Code != 429 || page.Header().Get("Set-Cookie") != "" {
 				t.Errorf("%d", page.Code)
+			}
+		},
+		"strangers who use up what all may do": func(t *testing.T, b *bench) {
+			id, config, asked := startSite(t, published)
+			b = start(t, config)
+			b.look(query(id))
+			b.at = b.at.Add(documentLife)
+			use := func(c *counter) {
+				for i := range c.all {
+					c.count(netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)}), b.at)
+				}
+			}
+			use(&b.state.bounds.begun)
+			use(&b.clients.documents.fetches)
+			from := func(host, path string) *http.Request {
+				r := httptest.NewRequest(http.MethodGet, path, nil)
+				r.RemoteAddr = host + ":1"
+				return r
+			}
+			for i := range 2 {
+				w := httptest.NewRecorder()
+				other := strings.TrimSuffix(id, "client") + fmt.Sprint("other/", i)
+				b.pages.ServeAuthorize(w, from("192.0.2.7", AuthorizePath+"?"+query(other).Encode()))
+				if *asked != 2 || w.Code != 400 {
+					t.Errorf("%d: a new address lets the gateway fetch once: fetched %d times, %d", i, *asked, w.Code)
+				}
+			}
+			w := httptest.NewRecorder()
+			if b.pages.ServeAuthorize(w, from("192.0.2.7", AuthorizePath+"?"+query(id).Encode())); w.Code != 200 || *asked != 2 {
+				t.Errorf("%d: an old document is good if none can be fetched; fetched %d times", w.Code, *asked)
+			}
+			if a := b.press(query(id), "okta"); a.Code != 200 {
+				t.Errorf("%d: nobody can begin", a.Code)
+			}
+			if a := b.press(query(id), "okta"); a.Code != 429 {
+				t.Errorf("%d: an address has more than one beyond all", a.Code)
 			}
 		},
 		"a code that is used twice at once": func(t *testing.T, b *bench) {

@@ -35,7 +35,7 @@ func TestAPersonSignsInToAClientOfTools(t *testing.T) {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	in, _, err := b.Find(t.Context(), a.text("access_token"))
-	if err != nil || in.Person != ann || in.Grant.Resource != "/mcp/github" || in.Client != "A client" {
+	if err != nil || in.Person != ann || in.Grant.Resource != "/mcp/github" || in.Client != `"A client"` {
 		t.Errorf("%+v, %v", in, err)
 	}
 	next := b.post(b.ServeToken, url.Values{"grant_type": {refreshGrant}, "client_id": {client}, "refresh_token": {a.text("refresh_token")}, "resource": {github}})
@@ -86,6 +86,21 @@ func TestWhatAClientAsksForAndGets(t *testing.T) {
 		if err != nil || in.Grant.Resource != c.resource || !slices.Equal(in.Grant.Scopes, c.scopes) || a.text("scope") != strings.Join(c.scopes, " ") {
 			t.Errorf("%s: %+v, %v, %s", name, in, err, a.Body)
 		}
+	}
+}
+
+func TestAClientGetsOnlyWhatTheRoleHas(t *testing.T) { // RFC 6749, 5.1
+	b := start(t, programs)
+	client := b.register()
+	b.idp.rights = []string{"models:read"}
+	a := b.exchange(client, b.agree(query(client, "resource", "", "scope", "chat:write models:read")).Get("code"), "resource", "")
+	if b.want(a, 200, ""); a.text("scope") != "models:read" {
+		t.Errorf("%s", a.Body)
+	}
+	on := b.press(query(client), "okta")
+	w := b.approve(on.Result().Cookies()[0].Value, ann, "upstream-0")
+	if got := backOf(w.Body.String()); w.Code != 403 || w.Header().Get("Location") != "" || got.Get("error") != accessDenied {
+		t.Errorf("a client that gets nothing: %d %s", w.Code, w.Body)
 	}
 }
 

@@ -57,7 +57,7 @@ func newDocuments(c *http.Client) *documents {
 func (d *documents) find(ctx context.Context, id string, hosts []string, a addresses) (client, error) {
 	u, err := url.Parse(id)
 	switch {
-	case err != nil || u.Host == "" || u.User != nil || strings.Contains(id, "#"),
+	case err != nil || !isURI(id, maxClientID) || !isPlain(u.Host) || u.User != nil,
 		strings.Trim(u.Path, "/") == "", path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/"):
 		return client{}, errors.New("the client_id is no URL of a metadata document: want https, a host and a path")
 	case !mayBeAt(hosts, u.Hostname()):
@@ -70,6 +70,9 @@ func (d *documents) find(ctx context.Context, id string, hosts []string, a addre
 		return found.client, found.err
 	}
 	if !d.fetches.count(a.from, a.now) {
+		if ok && found.err == nil {
+			return found.client, nil // it is old, and others may have used up the fetches
+		}
 		const text = "too many programs were looked up for this address; try again in ten minutes"
 		return client{}, &refusal{http.StatusTooManyRequests, slowDown, text, boundsWindow}
 	}

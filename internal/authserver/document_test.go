@@ -91,6 +91,8 @@ func TestADocumentIsFetchedFromWhereItSays(t *testing.T) {
 	root := strings.TrimSuffix(id, "/client")
 	for _, id := range []string{
 		root, root + "/", root + "/client#x", strings.Replace(id, "https://", "https://user@", 1), root + "/a/../client", root + "/./client", "https:///client", "https://%zz/client",
+		"https://claude.ai%E2%81%84.evil.example/client", "https://claude.ai\u2044.evil.example/client", "https://cl\u0430ude.ai/client", root + "/client\u2044",
+		"https://[fe80::1%25 claude.ai]/client",
 	} {
 		if w := b.look(query(id)); w.Code != 400 || *asked != 0 {
 			t.Errorf("%s: %d, fetched %d times", id, w.Code, *asked)

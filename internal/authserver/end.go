@@ -108,12 +108,15 @@ func (s *State) putBlock(ctx context.Context, b block, ends time.Time, spare boo
 	})
 }
 
-// makeRoom ends the oldest sign-ins of somebody who has many.
-func makeRoom(ctx context.Context, s *State, hash string) {
+// makeRoom ends the oldest sign-ins of somebody who has many, of those that are for a resource or of
+// the others.
+func makeRoom(ctx context.Context, s *State, hash string, forResource bool) {
 	s.mu.RLock()
 	var all []*SignIn
 	for _, id := range s.byPerson[hash] {
-		all = append(all, s.signIns[id])
+		if in := s.signIns[id]; (in.Grant.Resource != "") == forResource {
+			all = append(all, in)
+		}
 	}
 	s.mu.RUnlock()
 	for len(all) >= maxOfPerson {

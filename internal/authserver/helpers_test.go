@@ -30,6 +30,7 @@ type idp struct {
 	asked   int
 	rules   string // by which people have roles
 	life    time.Duration
+	rights  []string // of all roles
 }
 
 func (*idp) Choices() []string { return []string{"okta"} }
@@ -60,6 +61,8 @@ func (p *idp) Again(_ context.Context, _ Person, refresh string) (Person, string
 
 func (p *idp) Still(of Person) bool { return of.By == p.rules }
 
+func (p *idp) Rights(string) []string { return p.rights }
+
 func (p *idp) MaxLife(string) time.Duration { return p.life }
 
 // bench is a server with a clock and an identity provider.
@@ -73,7 +76,7 @@ type bench struct {
 
 func start(t testing.TB, edit ...func(*Config)) *bench {
 	t.Helper()
-	b := &bench{t: t, at: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), idp: &idp{person: ann}}
+	b := &bench{t: t, at: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), idp: &idp{person: ann, rights: []string{"chat:write", "models:read", ResourceScope}}}
 	state := NewState(func() time.Time { return b.at })
 	if err := state.Open(t.Context(), newMemory()); err != nil {
 		t.Fatal(err)

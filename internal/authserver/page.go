@@ -233,6 +233,10 @@ func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who 
 	}
 	id, token := idOf(kindAttempt, code), ""
 	a, err := p.decided(r, id, func(a *attempt) {
+		if len(a.Grant.Scopes) > 0 && len(p.of.given(a.Grant, who.Role)) == 0 {
+			a.Step = denied
+			return
+		}
 		a.Step, a.Person, a.Upstream = approved, who, p.of.keys.seal(id, upstream)
 		if a.Back != nil {
 			token, a.Code = p.of.keys.newToken(codePrefix, id)
@@ -246,6 +250,8 @@ func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who 
 	case err != nil:
 		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
 		p.show(w, away)
+	case a.Step == denied:
+		p.refused(w, a.Back, "You have signed in, and your role has none of the rights that the program asks for. Ask the operator of the gateway.")
 	case a.Back != nil:
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -277,9 +283,14 @@ func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string
 	if err != nil && !errors.Is(err, ErrGone) {
 		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
 	}
+	p.refused(w, a.Back, text)
+}
+
+// refused says so to the person and, if the browser can go back, to the client.
+func (p *Pages) refused(w http.ResponseWriter, to *back, text string) {
 	shown := says(http.StatusForbidden, "Not signed in", text)
-	if err == nil && a.Back != nil {
-		shown.Back = template.URL(a.Back.with(p.of.config.Origin, "error", accessDenied)) //nolint:gosec // it was checked
+	if to != nil {
+		shown.Back = template.URL(to.with(p.of.config.Origin, "error", accessDenied)) //nolint:gosec // it was checked
 	}
 	p.show(w, shown)
 }

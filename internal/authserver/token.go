@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type issued struct {
 	Type    string `json:"token_type"`
 	Expires int    `json:"expires_in"`
 	Refresh string `json:"refresh_token,omitempty"`
-	// Scope has the rights of a client that has named itself.
+	// Scope has the rights that a client which has named itself really gets (RFC 6749, section 5.1).
 	Scope string `json:"scope,omitempty"`
 	// Email is whom Claude Code shows as who has signed in, and asks to confirm. Clients that have
 	// named themselves may be strangers.
@@ -67,13 +68,19 @@ func (s *Server) issue(in *SignIn, now time.Time) *issued {
 	if in.Ends.Before(until) {
 		until = in.Ends
 	}
-	out := &issued{Type: "Bearer", Expires: int(until.Sub(now) / time.Second), Scope: strings.Join(in.Grant.Scopes, " ")}
+	out := &issued{Type: "Bearer", Expires: int(until.Sub(now) / time.Second), Scope: strings.Join(s.given(in.Grant, in.Person.Role), " ")}
 	if in.Grant.Client == (Sum{}) {
 		out.Email = in.Person.Name
 	}
 	out.access.Until = until
 	out.Access, out.access.Sum = s.keys.newToken(accessPrefix, in.ID)
 	return out
+}
+
+// given returns the rights of a grant that a role has.
+func (s *Server) given(g Grant, role string) []string {
+	has := s.provider.Rights(role)
+	return slices.DeleteFunc(slices.Clone(g.Scopes), func(scope string) bool { return !slices.Contains(has, scope) })
 }
 
 // signInAgain is the refusal of a refresh token. Claude Code asks its person to sign in at this

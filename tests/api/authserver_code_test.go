@@ -187,7 +187,7 @@ func TestAClientOfToolsSignsItsPersonIn(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// An operator ends it.
-	if status, body := operate(t, "GET", "/gatehouse/sign-ins"); status != 200 || harness.At(harness.Parse(t, []byte(body)), "data", 0, "client") != "A test" {
+	if status, body := operate(t, "GET", "/gatehouse/sign-ins"); status != 200 || harness.At(harness.Parse(t, []byte(body)), "data", 0, "client") != `"A test"` {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, body := operate(t, "DELETE", "/gatehouse/sign-ins/ann@example.com"); status != 200 {
@@ -225,6 +225,14 @@ func TestAProgramSignsItsPersonInForModels(t *testing.T) {
 	if got := a.Header.Get("WWW-Authenticate"); !strings.Contains(got, `error="insufficient_scope"`) || !strings.Contains(got, `scope="mcp:call"`) {
 		t.Errorf("WWW-Authenticate: %s", got)
 	}
+	// Who may not use tools is not asked to sign in for them.
+	issuer.SignIn("bob", map[string]any{"groups": []string{"ops"}})
+	a = tool(h, "demo", sign("limits:read"))
+	harness.WantRefusal(t, "/mcp/demo", a, 403, "insufficient_scope")
+	if got := a.Header.Get("WWW-Authenticate"); got != "" {
+		t.Errorf("WWW-Authenticate: %s", got)
+	}
+	issuer.SignIn("ann", map[string]any{"groups": []string{"ai-users"}})
 	access = sign("")
 	if a := tool(h, "demo", access); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)

@@ -27,7 +27,7 @@ func signInOptions(issuer, origin, more string) string {
 			rate 5/min
 		}
 		role operator {
-			scopes activity:read
+			scopes activity:read limits:read
 		}
 		identity idp {
 			issuer ` + issuer + `

@@ -218,6 +218,21 @@ func TestWhatClaudeCodeAsksForWithItsToken(t *testing.T) {
 	if a := h.Client.Post("/v1/logs", "full", "{}"); a.Status != 404 {
 		t.Errorf("telemetry of a key: %d", a.Status)
 	}
+	// It is for nobody who has only registered.
+	client := p.register()
+	for scope, want := range map[string]int{"chat:write": 403, "limits:read": 200} {
+		_, got := p.exchange(client, p.agree(authorize(client, "", "scope", scope)).Get("code"))
+		token, _ := got["access_token"].(string)
+		for path, want := range map[string]int{"/managed/settings": 404, "/v1/logs": 404, "/api/oauth/usage": want} {
+			body := ""
+			if path == "/v1/logs" {
+				body = "{}"
+			}
+			if a := bearer(h, path, token, body); a.Status != want {
+				t.Errorf("%s with %s: %d %s", path, scope, a.Status, a.Body)
+			}
+		}
+	}
 }
 
 func TestWhoHasNoRoleIsToldAtThePage(t *testing.T) {

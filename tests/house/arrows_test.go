@@ -20,6 +20,7 @@ var arrows = []arrow{
 	{"handlers/authserver", "internal/apierror", "its refusal"},
 	{"handlers/authserver", "internal/features/authserver", "what it serves"},
 	{"handlers/authserver", "internal/api", "families of SDKs"},
+	{"handlers/authserver", "internal/keys", "the right to read limits"},
 	{"handlers/authserver", "internal/authserver", "the paths"},
 	{"internal/authserver/postgres", "pgx", "transactions and rows"},
 	{"internal/authserver/postgres", "internal/authserver", "the store that it is"},

@@ -13,6 +13,7 @@ import (
 	"github.com/gatehouse-proxy/gatehouse/internal/features/authserver/upstream"
 	people "github.com/gatehouse-proxy/gatehouse/internal/features/identity"
 	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
+	"github.com/gatehouse-proxy/gatehouse/internal/keys"
 	"github.com/gatehouse-proxy/gatehouse/internal/policy"
 	"github.com/gatehouse-proxy/gatehouse/internal/store"
 )
@@ -91,7 +92,7 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 	if config == nil {
 		return f
 	}
-	at := upstream.New(c, signIns)
+	at := upstream.New(c, signIns, func(role string) []string { return (people.RightsOf(of, role) & forPrograms).Names() })
 	s := &SignIns{Operators: operators, at: at, managed: config.managed, collector: config.collector, sampled: c.Requests.Sampled}
 	s.Server = config.server.With(state, at, c.Requests.Logger)
 	s.Pages = authserver.NewPages(s.Server)
@@ -102,8 +103,12 @@ func Feature(c gateway.Core, config *Config, identities, signIns gateway.Feature
 // ServeCallback is where a browser comes back from an identity provider.
 func (s *SignIns) ServeCallback(w http.ResponseWriter, r *http.Request) { s.at.Finish(w, r, s.Pages) }
 
-// Challenge says to a client that is refused at a resource where its person can sign in.
-func (s *SignIns) Challenge(resource string, status int) string {
+// Challenge says to a client that is refused at a resource where its person can sign in, if that
+// helps: a role of the person has no more rights after it.
+func (s *SignIns) Challenge(resource, role string, status int) string {
+	if role != "" && people.RightsOf(s.people, role)&keys.MCPCall == 0 {
+		return ""
+	}
 	return s.Server.Challenge(resource, status)
 }
 

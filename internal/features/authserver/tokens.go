@@ -75,7 +75,7 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 	key := *credential.Key
 	key.Scopes &= rightsOf(in.Grant)
 	key.AllTenants, key.Expires = false, until
-	credential.Key, credential.Issued = &key, true
+	credential.Key, credential.Issued, credential.Device = &key, true, in.Grant.Client == (authserver.Sum{})
 	if in.Grant.Resource == "" {
 		return credential, limits, nil
 	}

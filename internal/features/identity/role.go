@@ -35,6 +35,14 @@ type Role struct {
 	Unpriced bool // see policy.KeyLimits
 }
 
+// RightsOf are the rights of a role of the configuration, none of one that it has not.
+func RightsOf(p *People, role string) keys.Scope {
+	if r := p.roles[role]; r != nil {
+		return r.Key.Scopes
+	}
+	return 0
+}
+
 // grant is what somebody may do as long as a token is good.
 type grant struct {
 	keys.Credential

@@ -27,12 +27,13 @@ const Purpose = "device"
 // Provider is the identity providers. It implements [authserver.Provider].
 type Provider struct {
 	at      *browsers.SignIns
+	rights  func(role string) []string
 	sampled func() *zap.Logger
 }
 
-// New returns those of the feature by which people sign in there.
-func New(c gateway.Core, signIns gateway.Feature) Provider {
-	return Provider{signIns.Offers.(*browsers.SignIns), c.Requests.Sampled}
+// New returns those of the feature by which people sign in there, with the rights of roles.
+func New(c gateway.Core, signIns gateway.Feature, rights func(role string) []string) Provider {
+	return Provider{signIns.Offers.(*browsers.SignIns), rights, c.Requests.Sampled}
 }
 
 // Choices implements [authserver.Provider].
@@ -56,6 +57,9 @@ type headerOnly struct{ http.ResponseWriter }
 
 func (headerOnly) WriteHeader(int)                {}
 func (headerOnly) Write(text []byte) (int, error) { return len(text), nil }
+
+// Rights implements [authserver.Provider].
+func (p Provider) Rights(role string) []string { return p.rights(role) }
 
 // Again implements [authserver.Provider].
 func (p Provider) Again(ctx context.Context, of authserver.Person, refresh string) (authserver.Person, string, error) {
