@@ -55,6 +55,7 @@ func (c *answers) ask(eventID string) error {
 	}
 	a := c.begin(eventID)
 	if a.failure != nil {
+		a.End(openai.Summary{}, true) // the provider is not asked
 		a.finish(a.failure)
 		return a.failure
 	}
