@@ -64,6 +64,7 @@ func (s *Session) listen() (code int) {
 // serve passes on what the provider says until it closes, and tells the client why.
 func (s *Session) serve() {
 	defer s.recovered()
+	defer s.o.Upstream.release()
 	var err error
 	for err == nil {
 		var event []byte

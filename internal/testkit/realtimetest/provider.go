@@ -5,6 +5,7 @@
 //	"fail"       the answer fails: the operator's account is out of quota
 //	"mute"       the answer ends without usage
 //	"drop"       the connection breaks in the middle of the answer
+//	"large"      and in the middle of an event of a mebibyte
 //	"close"      the provider closes the session with 4001
 //	"tool"       the answer is a call of a tool
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
@@ -212,6 +213,12 @@ func (s *session) answer() {
 	case "fail":
 		quota := map[string]any{"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your current quota, org-secret."}
 		s.done(id, "failed", map[string]any{"type": "failed", "error": quota}, nil, nil)
+		return
+	case "large":
+		if w, err := s.ws.Writer(s.ctx, websocket.MessageText); err == nil {
+			_, _ = w.Write(make([]byte, 1<<20))
+		}
+		_ = s.ws.CloseNow()
 		return
 	case "drop":
 		_ = s.ws.CloseNow()
