@@ -64,7 +64,7 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 			return nil, nil, nil
 		}
 		live = nil
-	case strings.HasPrefix(name, "conversation.item.") && text(event, "item", "role") == "assistant":
+	case strings.HasPrefix(name, "conversation.item.") && byModel(get(event, "item")):
 	case strings.HasPrefix(name, "response."):
 		if id = text(event, "response_id"); id == "" {
 			id = text(event, "response", "id")
@@ -94,6 +94,19 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 		return append(frames, event), refusal, nil
 	}
 	return frames, refusal, v.s.o.Upstream.Send(cancelOf(id))
+}
+
+// byModel reports whether an item is the model's. Calls of tools have no role, nor have the client's
+// answers to them.
+func byModel(item []byte) bool {
+	switch text(item, "role") {
+	case "user", "system":
+		return false
+	case "":
+		kind := text(item, "type")
+		return item != nil && kind != "function_call_output" && kind != "mcp_approval_response"
+	}
+	return true
 }
 
 // soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16

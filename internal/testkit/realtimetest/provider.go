@@ -236,6 +236,7 @@ func (s *session) answer() {
 		s.send("response.output_item.added", "response_id", id, "output_index", 0, "item", call)
 		s.send("response.function_call_arguments.delta", append(piece, "delta", arguments)...)
 		s.send("response.function_call_arguments.done", append(piece, "name", "weather", "arguments", arguments)...)
+		s.send("conversation.item.done", "item", call, "previous_item_id", nil)
 		s.send("response.output_item.done", "response_id", id, "output_index", 0, "item", call)
 		s.done(id, "completed", nil, []any{call}, json.RawMessage(Usage))
 		return
