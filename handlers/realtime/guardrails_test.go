@@ -18,7 +18,9 @@ func words(t testing.TB, name string, on guardrail.Direction, action judge.Actio
 	return g
 }
 
-func guarded(all ...guardrail.Guardrail) *policy.Guardrails { return &policy.Guardrails{All: all, Join: judge.Join} }
+func guarded(all ...guardrail.Guardrail) *policy.Guardrails {
+	return &policy.Guardrails{All: all, Join: judge.Join}
+}
 
 // Calls of tools are judged wherever they stand.
 func TestGuardrailsReadTheCallsOfTools(t *testing.T) {

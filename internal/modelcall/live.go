@@ -186,6 +186,9 @@ func (l *Live) Piece(text int) {
 	l.call.req.Outcome.FirstEvent(l.call.deps.Now)
 }
 
+// Hears notes how long the sound is that a transcript is of, in milliseconds, for an estimate.
+func (l *Live) Hears(millis int64) { l.call.attempt.upstream.meter.heard = millis }
+
 // End notes how an answer that has begun has ended. Without usage it is charged as one that was
 // cut off, unless the provider refused to make it.
 func (l *Live) End(s openai.Summary, refused bool) {

@@ -2,7 +2,6 @@ package realtime
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,9 +17,8 @@ type answers struct {
 
 	mu      sync.Mutex // guards the following, and the calls
 	held    *answer    // the next one; nil if it could not be held
-	heard   *answer    // the next transcript; nil without transcripts
-	hears   [2]string  // the model of transcripts, as the client calls it and as the provider does
-	asked   []*answer  // by response.create, in their order, of which no response.created has come
+	heard   transcripts
+	asked   []*answer // by response.create, in their order, of which no response.created has come
 	running map[string]*answer
 	used    time.Time   // when the last one ended, or the session began
 	over    *socket.End // the session ends when none is under way
@@ -110,6 +108,9 @@ func (c *answers) created(id string) *answer {
 	default:
 		return nil
 	}
+	if same := c.running[id]; same != nil {
+		same.finish(nil)
+	}
 	c.running[id] = a
 	return a
 }
@@ -181,64 +182,4 @@ func (c *answers) rejected(eventID string, failure *apierror.Error) {
 			return
 		}
 	}
-}
-
-// transcribe holds a transcript by the model that a session names for what is said, or ends that.
-// The name is the provider's. The error is a refusal.
-func (c *answers) transcribe(asked string, ends bool) (name string, err error) {
-	name = strings.TrimPrefix(asked, c.s.provider+"/")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if name == "" && !ends { // it changes what the session has, or is a model that nobody knows
-		if c.heard == nil {
-			err = apierror.New(apierror.MissingParameter, "name its model")
-		}
-		return name, err
-	}
-	if c.heard != nil && (ends || c.hears[1] != name) {
-		c.heard.finish(nil)
-		c.heard = nil
-	}
-	if !ends && c.heard == nil {
-		err = c.hear(asked, name)
-	}
-	return name, err
-}
-
-func (c *answers) hear(asked, name string) error {
-	call, err := c.s.o.Calls.HoldHeard(c.s.provider + "/" + name)
-	if err == nil {
-		c.heard, c.hears = &answer{Call: call}, [2]string{asked, name}
-	}
-	return err
-}
-
-// heardBy is the model of transcripts, as the client calls it and as the provider does.
-func (c *answers) heardBy() [2]string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hears
-}
-
-// transcribed charges a transcript and holds the next one. It returns why the session ends, nil if
-// it goes on.
-func (c *answers) transcribed(sum openai.Summary, failure *apierror.Error) *socket.End {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := c.heard
-	if a == nil {
-		return nil
-	}
-	c.heard, a.begun = nil, true
-	_ = a.Begin() // no rate counts it
-	a.End(sum, failure != nil && !sum.HasUsage)
-	a.finish(failure)
-	if c.left {
-		return nil
-	}
-	if err := c.hear(c.hears[0], c.hears[1]); err != nil {
-		e := apierror.From(err)
-		return &socket.End{Code: 1008, Reason: "No more can be transcribed: " + e.Message, Told: e}
-	}
-	return nil
 }

@@ -111,6 +111,7 @@ func New(ctx context.Context, conn *wsconn.Text, o Options) *Session {
 	s := &Session{o: o, conn: conn, begun: o.Uploads.Now(), served: make(chan struct{})}
 	s.provider, s.asked, s.model = o.Live.Names()
 	s.answers = answers{s: s, held: &answer{Call: o.Held}, running: map[string]*answer{}, used: s.begun, quiet: make(chan struct{})}
+	s.answers.heard.waiting = map[string]*answer{}
 	s.client = client{s: s, messages: socket.Messages{Conn: conn, Uploads: o.Uploads, Max: o.MaxBody, Context: ctx}}
 	return s
 }

@@ -14,16 +14,18 @@ type server struct{ s *Session }
 // The types of events that the gateway acts on.
 const (
 	responseDone = "response.done"
+	committed    = "input_audio_buffer.committed"
 	heardPrefix  = "conversation.item.input_audio_transcription."
 )
 
 // serverEvents are what it does. All other events pass as they are judged.
 var serverEvents = map[string]func(server, []byte) ([]byte, error){
 	"session.created":         server.session,
-	"session.updated":         server.session,
+	"session.updated":         server.updated,
 	"response.created":        server.created,
 	responseDone:              server.done,
 	"error":                   server.fault,
+	committed:                 server.committed,
 	heardPrefix + "completed": server.transcript,
 	heardPrefix + "failed":    server.transcript,
 	// The rates of the operator's account.
@@ -111,7 +113,10 @@ func byModel(item []byte) bool {
 
 // soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16
 // bits at 24 kHz): 50 ms.
-const soundOfToken = 3200
+const (
+	soundOfToken = 3200
+	soundMillis  = 50
+)
 
 // note counts a piece of an answer.
 func (v server) note(a *answer, name string, event []byte) {
@@ -129,13 +134,30 @@ func (v server) note(a *answer, name string, event []byte) {
 func (v server) session(event []byte) ([]byte, error) {
 	event = edit(event, []string{"session", "model"}, to(v.s.asked))
 	event = edit(event, []string{"session", "client_secret"}, drop)
-	hears := v.s.answers.heardBy()
-	return edit(event, append([]string{"session"}, append(pathHeard[:3:3], "model")...), func(value []byte) []byte {
-		if is, _ := jsonscan.String(value); is == hears[1] {
-			return to(hears[0])(value)
-		}
-		return value
-	}), nil
+	return event, nil
+}
+
+// updated is session, for a session whose transcripts may have another model now.
+func (v server) updated(event []byte) ([]byte, error) {
+	input := get(event, "session", "audio", "input")
+	if input == nil {
+		return v.session(event)
+	}
+	path := append([]string{"session"}, append(pathHeard[:3:3], "model")...)
+	heard := get(input, "transcription")
+	asked, end := v.s.answers.hears(text(heard, "model"), heard != nil && !jsonscan.IsNull(heard))
+	if end != nil {
+		return nil, end
+	}
+	return v.session(edit(event, path, to(asked)))
+}
+
+// committed notes that something was said.
+func (v server) committed(event []byte) ([]byte, error) {
+	if end := v.s.answers.committed(text(event, "item_id")); end != nil {
+		return event, end
+	}
+	return event, nil
 }
 
 // created matches an answer that begins with the one that is held. One that may not be made is
@@ -190,6 +212,9 @@ func (v server) fault(event []byte) ([]byte, error) {
 	id := text(event, "error", "event_id")
 	failure := v.failure(event)
 	v.s.answers.rejected(id, failure)
+	if text(event, "error", "code") == "input_audio_buffer_commit_empty" {
+		v.s.answers.commit(-1)
+	}
 	if strings.HasPrefix(id, ownID) {
 		id = ""
 	}
@@ -205,7 +230,7 @@ func (v server) transcript(event []byte) ([]byte, error) {
 		failure = v.failure(event)
 		event = edit(event, []string{"error"}, errorOf(failure))
 	}
-	if end := v.s.answers.transcribed(sum, failure); end != nil {
+	if end := v.s.answers.transcribed(sum.UpstreamID, sum, failure); end != nil {
 		return event, end
 	}
 	said := get(event, "transcript")

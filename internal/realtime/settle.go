@@ -49,7 +49,7 @@ func (c *answers) checkQuiet() {
 	select {
 	case <-c.quiet:
 	default:
-		if c.left && c.busy() == 0 {
+		if c.left && c.busy() == 0 && len(c.heard.waiting) == 0 && c.heard.commits == 0 {
 			close(c.quiet)
 		}
 	}
@@ -69,13 +69,15 @@ func (c *answers) settle() (ended string) {
 	for _, a := range c.running {
 		a.finish(failure)
 	}
-	for _, a := range []*answer{c.held, c.heard} {
-		if a != nil {
-			a.finish(nil)
-		}
+	for _, a := range c.heard.waiting {
+		a.finish(failure)
 	}
-	c.asked, c.held, c.heard = nil, nil, nil
+	for _, a := range []**answer{&c.held, &c.heard.held, &c.heard.wanted} {
+		dropped(a)
+	}
+	c.asked = nil
 	clear(c.running)
+	clear(c.heard.waiting)
 	if c.over != nil {
 		return c.over.Reason
 	}

@@ -11,7 +11,7 @@
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
 //
 // A sound that is committed is transcribed if the session says so, and answered if the session
-// detects turns.
+// detects turns. With the instructions "slow" it is transcribed after the next session.update.
 package realtimetest
 
 import (
@@ -123,6 +123,7 @@ type session struct {
 	said     string
 	waiting  string // the id of an answer that waits; "" for none
 	sound    int
+	slow     []string // items that are transcribed later
 }
 
 // event is what it reads of a client's event.
@@ -150,6 +151,10 @@ func (s *session) take(data []byte) {
 			s.session[k] = v
 		}
 		s.send("session.updated", "session", s.session)
+		for _, id := range s.slow {
+			s.transcribe(id)
+		}
+		s.slow = nil
 	case "conversation.item.create":
 		for _, c := range e.Item.Content {
 			s.said = c.Text
@@ -189,15 +194,24 @@ func (s *session) heard() {
 	s.n++
 	id := fmt.Sprintf("item_%d", s.n)
 	s.send("input_audio_buffer.committed", "item_id", id, "previous_item_id", nil)
-	if input["transcription"] != nil {
-		s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "my secret is ")
-		s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "4111 1111 1111 1111")
-		s.send("conversation.item.input_audio_transcription.completed", "item_id", id, "content_index", 0,
-			"transcript", "my secret is 4111 1111 1111 1111", "usage", json.RawMessage(Heard))
+	switch {
+	case input["transcription"] == nil:
+	case s.session["instructions"] == "slow":
+		s.slow = append(s.slow, id)
+	default:
+		s.transcribe(id)
 	}
 	if input["turn_detection"] != nil {
 		s.answer()
 	}
+}
+
+// transcribe says what was said.
+func (s *session) transcribe(id string) {
+	s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "my secret is ")
+	s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "4111 1111 1111 1111")
+	s.send("conversation.item.input_audio_transcription.completed", "item_id", id, "content_index", 0,
+		"transcript", "my secret is 4111 1111 1111 1111", "usage", json.RawMessage(Heard))
 }
 
 func (s *session) answer() {
