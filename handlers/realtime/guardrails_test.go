@@ -64,3 +64,28 @@ func TestGuardrailsReadASession(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// What may not be said is taken out of the conversation, and nothing that answers it is heard.
+func TestATurnThatMayNotBeSaidIsForgotten(t *testing.T) {
+	v := startVoice(t, handlerstest.Setup{Guardrails: guarded(words(t, "in", guardrail.Input, judge.Deny, "secret"))})
+	c := v.talk()
+	c.say(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad"},"transcription":{"model":"n"}}}}}`)
+	c.say(`{"type":"input_audio_buffer.commit"}`)
+	for range 2 { // of the transcript, and of the answer
+		if e := c.fault(); e.Code != "guardrail_blocked" {
+			t.Errorf("%+v", e)
+		}
+	}
+	done, said := c.until("response.done")
+	if output, _ := json.Marshal(member(done, "response", "output")); said != "" || string(output) != "[]" {
+		t.Errorf("%q, %v", said, done)
+	}
+	c.ask("hello") // what is written is answered, and no error of the gateway's own events comes
+	if _, said := c.until("response.done"); said != "You said hello" {
+		t.Errorf("%q", said)
+	}
+	item := member(v.sent("conversation.item.delete"), "item_id")
+	if committed := v.Got("response.cancel"); item == nil || item == "" || len(committed) != 1 {
+		t.Errorf("%v, %v", item, committed)
+	}
+}

@@ -20,10 +20,11 @@ type answers struct {
 	heard   transcripts
 	asked   []*answer // by response.create, in their order, of which no response.created has come
 	running map[string]*answer
-	used    time.Time   // when the last one ended, or the session began
-	over    *socket.End // the session ends when none is under way
-	left    bool        // the client has
-	broken  bool        // the provider has ended the session
+	used    time.Time       // when the last one ended, or the session began
+	over    *socket.End     // the session ends when none is under way
+	unsaid  *apierror.Error // of the last turn, which may not be answered; nil: it may
+	left    bool            // the client has
+	broken  bool            // the provider has ended the session
 }
 
 // answer is one call.
@@ -103,7 +104,9 @@ func (c *answers) created(id string) *answer {
 	case len(c.asked) > 0:
 		a, c.asked = c.asked[0], c.asked[1:]
 	case c.hold() == nil:
-		a = c.begin("")
+		if a = c.begin(""); a.failure == nil {
+			a.failure = c.unsaid
+		}
 		a.silent = a.failure != nil
 	default:
 		return nil
@@ -134,6 +137,22 @@ func (c *answers) deny(a *answer, refusal *apierror.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.failure, a.silent = refusal, true
+}
+
+// unsay refuses the answers to what may not be said: all that are under way, and those that the
+// provider begins before the next turn. It returns the ids of the first, which must be cancelled.
+func (c *answers) unsay(refusal *apierror.Error) (running []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsaid = refusal
+	for _, a := range c.asked {
+		a.failure, a.silent = refusal, true
+	}
+	for id, a := range c.running {
+		a.failure, a.silent = refusal, true
+		running = append(running, id)
+	}
+	return running
 }
 
 // done charges an answer that has ended and holds the next one. It returns why the session ends,

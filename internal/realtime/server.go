@@ -168,7 +168,7 @@ func (v server) created(event []byte) ([]byte, error) {
 	switch {
 	case a == nil:
 		return nil, v.s.o.Upstream.Send(cancelOf(id))
-	case a.failure != nil: // 429: the provider began it by itself
+	case a.failure != nil: // a rate, or it answers what may not be said
 		v.s.send(errorEvent(a.failure, ""))
 		return event, v.s.o.Upstream.Send(cancelOf(id))
 	}
@@ -215,7 +215,10 @@ func (v server) fault(event []byte) ([]byte, error) {
 	if text(event, "error", "code") == "input_audio_buffer_commit_empty" {
 		v.s.answers.commit(-1)
 	}
-	if strings.HasPrefix(id, ownID) {
+	switch {
+	case strings.HasPrefix(id, ownEvent):
+		return nil, nil
+	case strings.HasPrefix(id, ownID):
 		id = ""
 	}
 	return errorEvent(failure, id), nil
@@ -241,15 +244,21 @@ func (v server) transcript(event []byte) ([]byte, error) {
 	item, err := v.s.item(append(item, `}]}`...))
 	if err != nil {
 		v.s.send(errorEvent(apierror.From(err), ""))
-		return nil, v.cancelHeard()
+		return nil, v.unsay(sum.UpstreamID, apierror.From(err))
 	}
 	return edit(event, []string{"transcript"}, func([]byte) []byte { return get(element(get(item, "content")), "text") }), nil
 }
 
-// cancelHeard cancels what answers something that may not be said.
-func (v server) cancelHeard() error {
-	if err := v.s.o.Upstream.Send([]byte(`{"type":"input_audio_buffer.clear"}`)); err != nil {
-		return err
+// unsay takes what may not be said out of the conversation, and cancels what answers it.
+func (v server) unsay(item string, refusal *apierror.Error) error {
+	events := [][]byte{own("input_audio_buffer.clear", "", ""), own("conversation.item.delete", "item_id", item)}
+	for _, id := range v.s.answers.unsay(refusal) {
+		events = append(events, cancelOf(id))
 	}
-	return v.s.o.Upstream.Send([]byte(`{"type":"response.cancel"}`))
+	for _, event := range events {
+		if err := v.s.o.Upstream.Send(event); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -127,7 +127,7 @@ func (c *answers) committed(item string) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := &c.heard
-	h.commits = max(0, h.commits-1)
+	c.unsaid, h.commits = nil, max(0, h.commits-1)
 	defer c.checkQuiet()
 	sound := h.sound.Swap(0)
 	if !h.on {

@@ -183,7 +183,12 @@ func (s *session) take(data []byte) {
 		if id := s.waiting; id != "" {
 			s.waiting = ""
 			s.done(id, "cancelled", map[string]any{"type": "cancelled", "reason": "client_cancelled"}, nil, json.RawMessage(Usage))
+			return
 		}
+		s.send("error", "error", map[string]any{
+			"type": "invalid_request_error", "code": "response_cancel_not_active", "message": "Cancellation failed: no active response found",
+			"param": nil, "event_id": e.EventID,
+		})
 	}
 }
 
