@@ -23,6 +23,7 @@ type answers struct {
 	used    time.Time       // when the last one ended, or the session began
 	over    *socket.End     // the session ends when none is under way
 	unsaid  *apierror.Error // of the last turn, which may not be answered; nil: it may
+	ended   bool            // somebody carries that out
 	left    bool            // the client has
 	broken  bool            // the provider has ended the session
 }
@@ -188,8 +189,9 @@ func (c *answers) next() *socket.End {
 	return c.over
 }
 
-// rejected ends an answer that the provider refuses to begin, by the client's event.
-func (c *answers) rejected(eventID string, failure *apierror.Error) {
+// rejected ends an answer that the provider refuses to begin, by the client's event. It returns why
+// the session ends, nil if it goes on.
+func (c *answers) rejected(eventID string, failure *apierror.Error) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, a := range c.asked {
@@ -197,8 +199,8 @@ func (c *answers) rejected(eventID string, failure *apierror.Error) {
 			c.asked = append(c.asked[:i], c.asked[i+1:]...)
 			a.End(openai.Summary{}, true)
 			a.finish(failure)
-			_ = c.next() // a session that ends does so with the next answer
-			return
+			return c.next()
 		}
 	}
+	return nil
 }

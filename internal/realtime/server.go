@@ -211,7 +211,7 @@ func (v server) failure(object []byte) *apierror.Error {
 func (v server) fault(event []byte) ([]byte, error) {
 	id := text(event, "error", "event_id")
 	failure := v.failure(event)
-	v.s.answers.rejected(id, failure)
+	end := v.s.answers.rejected(id, failure)
 	if text(event, "error", "code") == "input_audio_buffer_commit_empty" {
 		v.s.answers.commit(-1)
 	}
@@ -220,6 +220,9 @@ func (v server) fault(event []byte) ([]byte, error) {
 		return nil, nil
 	case strings.HasPrefix(id, ownID):
 		id = ""
+	}
+	if end != nil {
+		return errorEvent(failure, id), end
 	}
 	return errorEvent(failure, id), nil
 }

@@ -84,15 +84,19 @@ func (c *answers) settle() (ended string) {
 	return socket.Gone.Reason
 }
 
-// end notes that the session ends, for the first reason. It reports whether it may at once.
-func (c *answers) end(e *socket.End, atOnce bool) bool {
+// end notes that the session ends, for the first reason. It returns that if the session ends now:
+// at once, or because no answer is under way.
+func (c *answers) end(e *socket.End, atOnce bool) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over != nil && !atOnce {
-		return false
+	if c.over == nil || atOnce {
+		c.over = e
 	}
-	c.over = e
-	return atOnce || c.busy() == 0
+	if c.ended || !atOnce && c.busy() > 0 {
+		return nil
+	}
+	c.ended = true
+	return c.over
 }
 
 // ending returns an error if the session ends now.
