@@ -20,12 +20,14 @@ type answers struct {
 	heard   transcripts
 	asked   []*answer // by response.create, in their order, of which no response.created has come
 	running map[string]*answer
-	used    time.Time       // when the last one ended, or the session began
+	used    time.Time       // when the session began, an answer began or ended, or a piece of one came
 	over    *socket.End     // the session ends when none is under way
 	unsaid  *apierror.Error // of the last turn, which may not be answered; nil: it may
-	ended   bool            // somebody carries that out
-	left    bool            // the client has
-	broken  bool            // the provider has ended the session
+	late    *time.Timer     // nil unless the end waits
+	hangUp  func(socket.End)
+	ended   bool // somebody carries that out
+	left    bool // the client has
+	broken  bool // the provider has ended the session
 }
 
 // answer is one call.
@@ -88,7 +90,7 @@ func (c *answers) hold() error {
 func (c *answers) begin(eventID string) *answer {
 	a := c.held
 	c.held = nil
-	a.eventID, a.begun = eventID, true
+	a.eventID, a.begun, c.used = eventID, true, c.s.o.Uploads.Now()
 	if err := a.Begin(); err != nil {
 		a.failure = apierror.From(err)
 	}
@@ -131,6 +133,7 @@ func (c *answers) piece(a *answer, text int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.Piece(text)
+	c.used = c.s.o.Uploads.Now()
 }
 
 // deny refuses an answer that is being made: the client gets no more of it than its end.

@@ -59,6 +59,9 @@ func (c *answers) checkQuiet() {
 func (c *answers) settle() (ended string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.late != nil {
+		c.late.Stop()
+	}
 	failure := goneError()
 	if c.broken {
 		failure = brokenError(c.s.provider)
@@ -93,10 +96,23 @@ func (c *answers) end(e *socket.End, atOnce bool) *socket.End {
 		c.over = e
 	}
 	if c.ended || !atOnce && c.busy() > 0 {
+		if c.late == nil && !c.ended {
+			c.late = time.AfterFunc(overtime, c.overdue)
+		}
 		return nil
 	}
 	c.ended = true
 	return c.over
+}
+
+// overdue ends a session at once that has waited long enough for its answers.
+func (c *answers) overdue() {
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
+	if now := c.end(over, true); now != nil {
+		c.hangUp(*now)
+	}
 }
 
 // ending returns an error if the session ends now.
@@ -109,11 +125,12 @@ func (c *answers) ending() error {
 	return c.over
 }
 
-// idle returns since when no answer is under way, the zero time if one is.
+// idle returns since when no answer is under way, or nothing of one has come; the zero time if one
+// is made.
 func (c *answers) idle() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy() > 0 {
+	if c.busy() > 0 && c.s.o.Uploads.Now().Sub(c.used) < IdleTime {
 		return time.Time{}
 	}
 	return c.used
