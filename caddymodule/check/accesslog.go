@@ -15,11 +15,12 @@ import (
 )
 
 // apiKeyFields are the fields of Caddy's access log that a filter must take out or change, each by itself
-// or with what it is in: the headers with the keys that the SDKs of Anthropic and Google send, and the
-// query, where callers of Google's API may have theirs. Caddy itself redacts Authorization,
+// or with what it is in: the headers with the keys that the SDKs of Anthropic and Google send, the
+// subprotocols of a WebSocket, where a browser that opens a Realtime session has its key, and the query, where callers of Google's API may have theirs. Caddy itself redacts Authorization,
 // Proxy-Authorization and cookies.
 var apiKeyFields = []struct{ name, advice string }{
-	{"request>headers>X-Api-Key", "delete"}, {"request>headers>X-Goog-Api-Key", "delete"}, {uriField, "query { replace key REDACTED }"},
+	{"request>headers>X-Api-Key", "delete"}, {"request>headers>X-Goog-Api-Key", "delete"},
+	{"request>headers>Sec-Websocket-Protocol", "delete"}, {uriField, "query { replace key REDACTED }"},
 }
 
 const (
@@ -27,7 +28,7 @@ const (
 	// keyParameter is the parameter of the query that has a key.
 	keyParameter = "key"
 
-	loggedKeys = "the access log would show keys that clients send as X-Api-Key, X-Goog-Api-Key or ?key="
+	loggedKeys = "the access log would show keys that clients send as X-Api-Key, X-Goog-Api-Key, Sec-WebSocket-Protocol or ?key="
 )
 
 // filterAdvice returns what a log needs.

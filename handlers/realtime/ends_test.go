@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/gatehouse-proxy/gatehouse/internal/gateway"
 	"github.com/gatehouse-proxy/gatehouse/internal/testkit/handlerstest"
 )
 
@@ -88,6 +89,37 @@ func TestAUsedUpBudgetEndsASession(t *testing.T) {
 	}
 	if got := v.Got("response.create"); len(got) != 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// The provider does not learn of an answer that a rate refuses, so nothing is charged for it.
+func TestAnAnswerAboveARateCostsNothing(t *testing.T) {
+	v := startVoice(t, handlerstest.Setup{Limits: limited(t, "10usd/day", "1/min", 0)})
+	c := v.talk()
+	c.ask("hello")
+	c.until("response.done")
+	c.say(`{"type":"response.create"}`)
+	if e := c.fault(); e.Code != "rate_limit_exceeded" {
+		t.Errorf("%+v", e)
+	}
+	_ = c.Close(websocket.StatusNormalClosure, "")
+	v.rows(3)
+	spent := handlerstest.Call(t, v.gateway, "GET", "/api/v1/key", "full", "").At(t, "data", "usage")
+	if spent != float64(anAnswer)/1e9 {
+		t.Errorf("spent %v, want %v", spent, float64(anAnswer)/1e9)
+	}
+}
+
+// A session that ends in the middle of a large event gives its memory back.
+func TestALargeEventIsForgottenWithItsSession(t *testing.T) {
+	state := gateway.NewState(t.TempDir(), func() time.Time { return handlerstest.Noon })
+	v := startVoice(t, handlerstest.Setup{State: state})
+	c := v.talk()
+	c.ask("large")
+	c.end()
+	v.rows(2)
+	if used := state.Answers.Used(); used != 0 {
+		t.Errorf("%d bytes are held", used)
 	}
 }
 

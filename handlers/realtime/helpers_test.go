@@ -188,7 +188,16 @@ func (c *talk) fault() (e struct{ Code, Message, EventID string }) {
 }
 
 // rows waits for the rows of a session that has ended, oldest first.
-func (v *voice) rows(n int) (all []row) {
+func (v *voice) rows(n int) []row {
+	v.t.Helper()
+	all := v.every()
+	if len(all) != n {
+		v.t.Fatalf("%d rows, want %d: %+v", len(all), n, all)
+	}
+	return all
+}
+
+func (v *voice) every() (all []row) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -200,9 +209,6 @@ func (v *voice) rows(n int) (all []row) {
 			r.Route, r.Status, r.Code, r.CostNano, r.PromptTokens, r.CompletionTokens,
 			r.Units[units.AudioInput], r.Units[units.AudioOutput], r.UsageSource, r.Connection,
 		})
-	}
-	if len(rows) != n {
-		v.t.Fatalf("%d rows, want %d: %+v", len(rows), n, all)
 	}
 	return all
 }

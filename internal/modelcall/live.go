@@ -139,6 +139,9 @@ func (l *Live) Guarded() bool { return l.call.guard.Set != nil }
 // The error is about an event that makes no sense.
 func (l *Live) Judged(name string, event []byte) (frames [][]byte, refusal *apierror.Error, err error) {
 	g := &l.call.guard
+	if !l.Guarded() {
+		return [][]byte{event}, nil, nil
+	}
 	if l.stream == nil || l.call.op.Dial != nil {
 		if l.stream = g.Set.Stream(guardrail.Responses); l.stream == nil {
 			return [][]byte{event}, nil, nil
@@ -182,6 +185,9 @@ func (l *Live) Piece(text int) {
 	m.text = m.text || text > 0
 	l.call.req.Outcome.FirstEvent(l.call.deps.Now)
 }
+
+// Hears notes how long the sound is that a transcript is of, in milliseconds, for an estimate.
+func (l *Live) Hears(millis int64) { l.call.attempt.upstream.meter.heard = millis }
 
 // End notes how an answer that has begun has ended. Without usage it is charged as one that was
 // cut off, unless the provider refused to make it.

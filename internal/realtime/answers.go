@@ -2,7 +2,6 @@ package realtime
 
 import (
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,14 +17,17 @@ type answers struct {
 
 	mu      sync.Mutex // guards the following, and the calls
 	held    *answer    // the next one; nil if it could not be held
-	heard   *answer    // the next transcript; nil without transcripts
-	hears   [2]string  // the model of transcripts, as the client calls it and as the provider does
-	asked   []*answer  // by response.create, in their order, of which no response.created has come
+	heard   transcripts
+	asked   []*answer // by response.create, in their order, of which no response.created has come
 	running map[string]*answer
-	used    time.Time   // when the last one ended, or the session began
-	over    *socket.End // the session ends when none is under way
-	left    bool        // the client has
-	broken  bool        // the provider has ended the session
+	used    time.Time       // when the session began, an answer began or ended, or a piece of one came
+	over    *socket.End     // the session ends when none is under way
+	unsaid  *apierror.Error // of the last turn, which may not be answered; nil: it may
+	late    *time.Timer     // nil unless the end waits
+	hangUp  func(socket.End)
+	ended   bool // somebody carries that out
+	left    bool // the client has
+	broken  bool // the provider has ended the session
 }
 
 // answer is one call.
@@ -55,6 +57,7 @@ func (c *answers) ask(eventID string) error {
 	}
 	a := c.begin(eventID)
 	if a.failure != nil {
+		a.End(openai.Summary{}, true) // the provider is not asked
 		a.finish(a.failure)
 		return a.failure
 	}
@@ -87,7 +90,7 @@ func (c *answers) hold() error {
 func (c *answers) begin(eventID string) *answer {
 	a := c.held
 	c.held = nil
-	a.eventID, a.begun = eventID, true
+	a.eventID, a.begun, c.used = eventID, true, c.s.o.Uploads.Now()
 	if err := a.Begin(); err != nil {
 		a.failure = apierror.From(err)
 	}
@@ -104,10 +107,15 @@ func (c *answers) created(id string) *answer {
 	case len(c.asked) > 0:
 		a, c.asked = c.asked[0], c.asked[1:]
 	case c.hold() == nil:
-		a = c.begin("")
+		if a = c.begin(""); a.failure == nil {
+			a.failure = c.unsaid
+		}
 		a.silent = a.failure != nil
 	default:
 		return nil
+	}
+	if same := c.running[id]; same != nil {
+		same.finish(nil)
 	}
 	c.running[id] = a
 	return a
@@ -125,6 +133,7 @@ func (c *answers) piece(a *answer, text int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.Piece(text)
+	c.used = c.s.o.Uploads.Now()
 }
 
 // deny refuses an answer that is being made: the client gets no more of it than its end.
@@ -132,6 +141,22 @@ func (c *answers) deny(a *answer, refusal *apierror.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a.failure, a.silent = refusal, true
+}
+
+// unsay refuses the answers to what may not be said: all that are under way, and those that the
+// provider begins before the next turn. It returns the ids of the first, which must be cancelled.
+func (c *answers) unsay(refusal *apierror.Error) (running []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsaid = refusal
+	for _, a := range c.asked {
+		a.failure, a.silent = refusal, true
+	}
+	for id, a := range c.running {
+		a.failure, a.silent = refusal, true
+		running = append(running, id)
+	}
+	return running
 }
 
 // done charges an answer that has ended and holds the next one. It returns why the session ends,
@@ -167,8 +192,9 @@ func (c *answers) next() *socket.End {
 	return c.over
 }
 
-// rejected ends an answer that the provider refuses to begin, by the client's event.
-func (c *answers) rejected(eventID string, failure *apierror.Error) {
+// rejected ends an answer that the provider refuses to begin, by the client's event. It returns why
+// the session ends, nil if it goes on.
+func (c *answers) rejected(eventID string, failure *apierror.Error) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, a := range c.asked {
@@ -176,68 +202,8 @@ func (c *answers) rejected(eventID string, failure *apierror.Error) {
 			c.asked = append(c.asked[:i], c.asked[i+1:]...)
 			a.End(openai.Summary{}, true)
 			a.finish(failure)
-			_ = c.next() // a session that ends does so with the next answer
-			return
+			return c.next()
 		}
-	}
-}
-
-// transcribe holds a transcript by the model that a session names for what is said, or ends that.
-// The name is the provider's. The error is a refusal.
-func (c *answers) transcribe(asked string, ends bool) (name string, err error) {
-	name = strings.TrimPrefix(asked, c.s.provider+"/")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if name == "" && !ends { // it changes what the session has, or is a model that nobody knows
-		if c.heard == nil {
-			err = apierror.New(apierror.MissingParameter, "name its model")
-		}
-		return name, err
-	}
-	if c.heard != nil && (ends || c.hears[1] != name) {
-		c.heard.finish(nil)
-		c.heard = nil
-	}
-	if !ends && c.heard == nil {
-		err = c.hear(asked, name)
-	}
-	return name, err
-}
-
-func (c *answers) hear(asked, name string) error {
-	call, err := c.s.o.Calls.HoldHeard(c.s.provider + "/" + name)
-	if err == nil {
-		c.heard, c.hears = &answer{Call: call}, [2]string{asked, name}
-	}
-	return err
-}
-
-// heardBy is the model of transcripts, as the client calls it and as the provider does.
-func (c *answers) heardBy() [2]string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hears
-}
-
-// transcribed charges a transcript and holds the next one. It returns why the session ends, nil if
-// it goes on.
-func (c *answers) transcribed(sum openai.Summary, failure *apierror.Error) *socket.End {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := c.heard
-	if a == nil {
-		return nil
-	}
-	c.heard, a.begun = nil, true
-	_ = a.Begin() // no rate counts it
-	a.End(sum, failure != nil && !sum.HasUsage)
-	a.finish(failure)
-	if c.left {
-		return nil
-	}
-	if err := c.hear(c.hears[0], c.hears[1]); err != nil {
-		e := apierror.From(err)
-		return &socket.End{Code: 1008, Reason: "No more can be transcribed: " + e.Message, Told: e}
 	}
 	return nil
 }

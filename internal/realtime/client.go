@@ -67,6 +67,7 @@ func (c *client) next() error {
 // take passes on an event of the client. The error ends the session.
 func (c *client) take(event []byte) error {
 	if isSound(event) {
+		c.s.answers.heard.sound.Add(int64(len(event)))
 		return c.s.o.Upstream.Send(event)
 	}
 	var body jsonscan.Body
@@ -81,6 +82,12 @@ func (c *client) take(event []byte) error {
 		return c.refuse(apierror.New(apierror.InvalidValue, "events of type %q are not known here", name[:min(len(name), maxName)]).WithParam("type"), id)
 	}
 	if part == "" {
+		switch name {
+		case "input_audio_buffer.append":
+			c.s.answers.heard.sound.Add(int64(len(event)))
+		case "input_audio_buffer.commit":
+			c.s.answers.commit(1)
+		}
 		return c.s.o.Upstream.Send(event)
 	}
 	edited, warning, err := c.edited(&body, name, part)
@@ -123,11 +130,13 @@ func (c *client) edited(b *jsonscan.Body, name, part string) (event []byte, warn
 	if part == "item" {
 		value, err = c.s.item(value)
 	} else {
-		value, warning = c.transcripts(value)
 		value, err = c.part(value, part)
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if part == "session" { // when nothing else can refuse it
+		value, warning = c.transcripts(value)
 	}
 	b.Set(i, value)
 	return b.Append(nil), warning, nil
@@ -159,10 +168,10 @@ var pathHeard = []string{"audio", "input", "transcription"}
 func (c *client) transcripts(session []byte) (edited []byte, warning error) {
 	heard := get(session, pathHeard...)
 	asked := text(heard, "model")
-	if heard == nil {
+	if heard == nil || jsonscan.IsNull(heard) {
 		return session, nil
 	}
-	name, err := c.s.answers.transcribe(asked, jsonscan.IsNull(heard))
+	name, err := c.s.answers.transcribe(asked)
 	if err != nil {
 		e := *apierror.From(err)
 		e.Message, e.Param = "what is said is not transcribed: "+e.Message, "session.audio.input.transcription.model"

@@ -15,6 +15,19 @@ const ownID = "event_gh"
 
 func newID() string { return ownID + strings.ToLower(rand.Text()) }
 
+// ownEvent begins the ids of events that no client has asked for: errors about them are the
+// gateway's alone.
+const ownEvent = ownID + "_"
+
+// own is an event that the gateway sends to the provider by itself, with a member, "" for none.
+func own(name, member, value string) []byte {
+	event := openai.AppendText(openai.AppendText([]byte{'{'}, "type", name), "event_id", ownEvent+strings.ToLower(rand.Text()))
+	if member != "" {
+		event = openai.AppendText(event, member, value)
+	}
+	return append(event, '}')
+}
+
 // errorEvent is the event of a refusal. EventID is that of the client's event, "" for none.
 func errorEvent(e *apierror.Error, eventID string) []byte {
 	object := edit(openai.AppendError(nil, e), []string{"error"}, func(v []byte) []byte {
@@ -29,9 +42,7 @@ func errorEvent(e *apierror.Error, eventID string) []byte {
 }
 
 // cancelOf is the event that ends an answer.
-func cancelOf(response string) []byte {
-	return append(openai.AppendText([]byte(`{"type":"response.cancel"`), "response_id", response), '}')
-}
+func cancelOf(response string) []byte { return own("response.cancel", "response_id", response) }
 
 // soundHead begins an event with a piece of sound as the SDKs write it.
 var soundHead = []byte(`{"type":"input_audio_buffer.append"`)

@@ -49,6 +49,8 @@ const (
 	maxRefused = 60
 	// maxAnswers is how many answers a session may have under way: clients ask for one or two.
 	maxAnswers = 8
+	// overtime is how long a session that is to end waits for an answer that does not.
+	overtime = 5 * time.Minute
 	// usageWait is how long the provider has to say what the answers have used that were under way
 	// when the client left.
 	usageWait = 3 * time.Second
@@ -111,6 +113,8 @@ func New(ctx context.Context, conn *wsconn.Text, o Options) *Session {
 	s := &Session{o: o, conn: conn, begun: o.Uploads.Now(), served: make(chan struct{})}
 	s.provider, s.asked, s.model = o.Live.Names()
 	s.answers = answers{s: s, held: &answer{Call: o.Held}, running: map[string]*answer{}, used: s.begun, quiet: make(chan struct{})}
+	s.answers.hangUp = s.hangUp
+	s.answers.heard.waiting = map[string]*answer{}
 	s.client = client{s: s, messages: socket.Messages{Conn: conn, Uploads: o.Uploads, Max: o.MaxBody, Context: ctx}}
 	return s
 }

@@ -14,16 +14,18 @@ type server struct{ s *Session }
 // The types of events that the gateway acts on.
 const (
 	responseDone = "response.done"
+	committed    = "input_audio_buffer.committed"
 	heardPrefix  = "conversation.item.input_audio_transcription."
 )
 
 // serverEvents are what it does. All other events pass as they are judged.
 var serverEvents = map[string]func(server, []byte) ([]byte, error){
 	"session.created":         server.session,
-	"session.updated":         server.session,
+	"session.updated":         server.updated,
 	"response.created":        server.created,
 	responseDone:              server.done,
 	"error":                   server.fault,
+	committed:                 server.committed,
 	heardPrefix + "completed": server.transcript,
 	heardPrefix + "failed":    server.transcript,
 	// The rates of the operator's account.
@@ -64,7 +66,7 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 			return nil, nil, nil
 		}
 		live = nil
-	case strings.HasPrefix(name, "conversation.item.") && text(event, "item", "role") == "assistant":
+	case strings.HasPrefix(name, "conversation.item.") && byModel(get(event, "item")):
 	case strings.HasPrefix(name, "response."):
 		if id = text(event, "response_id"); id == "" {
 			id = text(event, "response", "id")
@@ -96,9 +98,25 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 	return frames, refusal, v.s.o.Upstream.Send(cancelOf(id))
 }
 
+// byModel reports whether an item is the model's. Calls of tools have no role, nor have the client's
+// answers to them.
+func byModel(item []byte) bool {
+	switch text(item, "role") {
+	case "user", "system":
+		return false
+	case "":
+		kind := text(item, "type")
+		return item != nil && kind != "function_call_output" && kind != "mcp_approval_response"
+	}
+	return true
+}
+
 // soundOfToken is how many letters of base64 a token of sound has, in the usual format (PCM of 16
 // bits at 24 kHz): 50 ms.
-const soundOfToken = 3200
+const (
+	soundOfToken = 3200
+	soundMillis  = 50
+)
 
 // note counts a piece of an answer.
 func (v server) note(a *answer, name string, event []byte) {
@@ -116,13 +134,30 @@ func (v server) note(a *answer, name string, event []byte) {
 func (v server) session(event []byte) ([]byte, error) {
 	event = edit(event, []string{"session", "model"}, to(v.s.asked))
 	event = edit(event, []string{"session", "client_secret"}, drop)
-	hears := v.s.answers.heardBy()
-	return edit(event, append([]string{"session"}, append(pathHeard[:3:3], "model")...), func(value []byte) []byte {
-		if is, _ := jsonscan.String(value); is == hears[1] {
-			return to(hears[0])(value)
-		}
-		return value
-	}), nil
+	return event, nil
+}
+
+// updated is session, for a session whose transcripts may have another model now.
+func (v server) updated(event []byte) ([]byte, error) {
+	input := get(event, "session", "audio", "input")
+	if input == nil {
+		return v.session(event)
+	}
+	path := append([]string{"session"}, append(pathHeard[:3:3], "model")...)
+	heard := get(input, "transcription")
+	asked, end := v.s.answers.hears(text(heard, "model"), heard != nil && !jsonscan.IsNull(heard))
+	if end != nil {
+		return nil, end
+	}
+	return v.session(edit(event, path, to(asked)))
+}
+
+// committed notes that something was said.
+func (v server) committed(event []byte) ([]byte, error) {
+	if end := v.s.answers.committed(text(event, "item_id")); end != nil {
+		return event, end
+	}
+	return event, nil
 }
 
 // created matches an answer that begins with the one that is held. One that may not be made is
@@ -133,7 +168,7 @@ func (v server) created(event []byte) ([]byte, error) {
 	switch {
 	case a == nil:
 		return nil, v.s.o.Upstream.Send(cancelOf(id))
-	case a.failure != nil: // 429: the provider began it by itself
+	case a.failure != nil: // a rate, or it answers what may not be said
 		v.s.send(errorEvent(a.failure, ""))
 		return event, v.s.o.Upstream.Send(cancelOf(id))
 	}
@@ -176,9 +211,18 @@ func (v server) failure(object []byte) *apierror.Error {
 func (v server) fault(event []byte) ([]byte, error) {
 	id := text(event, "error", "event_id")
 	failure := v.failure(event)
-	v.s.answers.rejected(id, failure)
-	if strings.HasPrefix(id, ownID) {
+	end := v.s.answers.rejected(id, failure)
+	if text(event, "error", "code") == "input_audio_buffer_commit_empty" {
+		v.s.answers.commit(-1)
+	}
+	switch {
+	case strings.HasPrefix(id, ownEvent):
+		return nil, nil
+	case strings.HasPrefix(id, ownID):
 		id = ""
+	}
+	if end != nil {
+		return errorEvent(failure, id), end
 	}
 	return errorEvent(failure, id), nil
 }
@@ -192,7 +236,7 @@ func (v server) transcript(event []byte) ([]byte, error) {
 		failure = v.failure(event)
 		event = edit(event, []string{"error"}, errorOf(failure))
 	}
-	if end := v.s.answers.transcribed(sum, failure); end != nil {
+	if end := v.s.answers.transcribed(sum.UpstreamID, sum, failure); end != nil {
 		return event, end
 	}
 	said := get(event, "transcript")
@@ -203,15 +247,21 @@ func (v server) transcript(event []byte) ([]byte, error) {
 	item, err := v.s.item(append(item, `}]}`...))
 	if err != nil {
 		v.s.send(errorEvent(apierror.From(err), ""))
-		return nil, v.cancelHeard()
+		return nil, v.unsay(sum.UpstreamID, apierror.From(err))
 	}
 	return edit(event, []string{"transcript"}, func([]byte) []byte { return get(element(get(item, "content")), "text") }), nil
 }
 
-// cancelHeard cancels what answers something that may not be said.
-func (v server) cancelHeard() error {
-	if err := v.s.o.Upstream.Send([]byte(`{"type":"input_audio_buffer.clear"}`)); err != nil {
-		return err
+// unsay takes what may not be said out of the conversation, and cancels what answers it.
+func (v server) unsay(item string, refusal *apierror.Error) error {
+	events := [][]byte{own("input_audio_buffer.clear", "", ""), own("conversation.item.delete", "item_id", item)}
+	for _, id := range v.s.answers.unsay(refusal) {
+		events = append(events, cancelOf(id))
 	}
-	return v.s.o.Upstream.Send([]byte(`{"type":"response.cancel"}`))
+	for _, event := range events {
+		if err := v.s.o.Upstream.Send(event); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -64,6 +64,7 @@ func (s *Session) listen() (code int) {
 // serve passes on what the provider says until it closes, and tells the client why.
 func (s *Session) serve() {
 	defer s.recovered()
+	defer s.o.Upstream.release()
 	var err error
 	for err == nil {
 		var event []byte
@@ -97,8 +98,8 @@ func sendable(code int) bool {
 
 // End implements [socket.Conn]. A key that is not valid any more ends the session at once.
 func (s *Session) End(e *socket.End) {
-	if s.answers.end(e, e == &socket.BadKey) {
-		go s.hangUp(*e)
+	if now := s.answers.end(e, e == &socket.BadKey); now != nil {
+		go s.hangUp(*now)
 	}
 }
 

@@ -49,7 +49,7 @@ func (c *answers) checkQuiet() {
 	select {
 	case <-c.quiet:
 	default:
-		if c.left && c.busy() == 0 {
+		if c.left && c.busy() == 0 && len(c.heard.waiting) == 0 && c.heard.commits == 0 {
 			close(c.quiet)
 		}
 	}
@@ -59,6 +59,9 @@ func (c *answers) checkQuiet() {
 func (c *answers) settle() (ended string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.late != nil {
+		c.late.Stop()
+	}
 	failure := goneError()
 	if c.broken {
 		failure = brokenError(c.s.provider)
@@ -69,28 +72,47 @@ func (c *answers) settle() (ended string) {
 	for _, a := range c.running {
 		a.finish(failure)
 	}
-	for _, a := range []*answer{c.held, c.heard} {
-		if a != nil {
-			a.finish(nil)
-		}
+	for _, a := range c.heard.waiting {
+		a.finish(failure)
 	}
-	c.asked, c.held, c.heard = nil, nil, nil
+	for _, a := range []**answer{&c.held, &c.heard.held, &c.heard.wanted} {
+		dropped(a)
+	}
+	c.asked = nil
 	clear(c.running)
+	clear(c.heard.waiting)
 	if c.over != nil {
 		return c.over.Reason
 	}
 	return socket.Gone.Reason
 }
 
-// end notes that the session ends, for the first reason. It reports whether it may at once.
-func (c *answers) end(e *socket.End, atOnce bool) bool {
+// end notes that the session ends, for the first reason. It returns that if the session ends now:
+// at once, or because no answer is under way.
+func (c *answers) end(e *socket.End, atOnce bool) *socket.End {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over != nil && !atOnce {
-		return false
+	if c.over == nil || atOnce {
+		c.over = e
 	}
-	c.over = e
-	return atOnce || c.busy() == 0
+	if c.ended || !atOnce && c.busy() > 0 {
+		if c.late == nil && !c.ended {
+			c.late = time.AfterFunc(overtime, c.overdue)
+		}
+		return nil
+	}
+	c.ended = true
+	return c.over
+}
+
+// overdue ends a session at once that has waited long enough for its answers.
+func (c *answers) overdue() {
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
+	if now := c.end(over, true); now != nil {
+		c.hangUp(*now)
+	}
 }
 
 // ending returns an error if the session ends now.
@@ -103,11 +125,12 @@ func (c *answers) ending() error {
 	return c.over
 }
 
-// idle returns since when no answer is under way, the zero time if one is.
+// idle returns since when no answer is under way, or nothing of one has come; the zero time if one
+// is made.
 func (c *answers) idle() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy() > 0 {
+	if c.busy() > 0 && c.s.o.Uploads.Now().Sub(c.used) < IdleTime {
 		return time.Time{}
 	}
 	return c.used

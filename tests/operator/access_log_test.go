@@ -10,9 +10,9 @@ import (
 )
 
 // Caddy's access log shows X-Api-Key and X-Goog-Api-Key, with which the SDKs of Anthropic and Google send
-// their key, and a key in the URL. The load says so, unless the log has the filter of the documentation.
+// their key, the subprotocol with which browsers do, and a key in the URL. The load says so, unless the log has the filter of the documentation.
 func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
-	const headers = "request>headers>X-Api-Key delete\nrequest>headers>X-Goog-Api-Key delete\n"
+	const headers = "request>headers>X-Api-Key delete\nrequest>headers>X-Goog-Api-Key delete\nrequest>headers>Sec-Websocket-Protocol delete\n"
 	const all = headers + "request>uri query {\nreplace key REDACTED\n}\n"
 	const filter = "format filter {\n" + all + "}\n"
 	log := func(options string) string { return "log {\noutput gatehouse_test\n" + options + "}\n" }
@@ -30,6 +30,10 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 		{"a filter that hashes the key", log("format filter {\n"+headers+"request>uri query {\nhash key\n}\n}\n") + "gatehouse", "", false, false},
 		{"a filter of another header", log("format filter {\nrequest>headers>X-Key delete\n}\n") + "gatehouse", "", true, true},
 		{"a filter of one of the headers", log("format filter {\nrequest>headers>X-Api-Key delete\n}\n") + "gatehouse", "", true, true},
+		{
+			"a filter without the subprotocols", log("format filter {\n"+strings.Replace(all, "request>headers>Sec-Websocket-Protocol delete\n", "", 1)+"}\n") + "gatehouse",
+			"", true, true,
+		},
 		{"a filter in another spelling", log("format filter {\nrequest>headers>x-api-key delete\n}\n") + "gatehouse", "", true, true},
 		{"a filter around it", log("format append {\nwrap filter {\n"+all+"}\nhost x\n}\n") + "gatehouse", "", false, false},
 		{"no handler of ours", log("format json\n") + "respond ok", "", false, true},
@@ -43,6 +47,7 @@ func TestKeysInAnAccessLogAreWarnedOf(t *testing.T) {
 			r := h.Client.Request("/v1/messages?%6Bey=gk-in-the-log-0123456789", "", `{}`)
 			r.Header.Set("X-Api-Key", "gk-in-the-log-0123456789")
 			r.Header.Set("X-Goog-Api-Key", "gk-in-the-log-0123456789")
+			r.Header.Set("Sec-Websocket-Protocol", "realtime, openai-insecure-api-key.gk-in-the-log-0123456789")
 			r.Header.Set("Anthropic-Version", "2023-06-01")
 			_ = h.Client.Send(r)
 			h.Stop()

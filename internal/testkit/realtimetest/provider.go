@@ -5,12 +5,13 @@
 //	"fail"       the answer fails: the operator's account is out of quota
 //	"mute"       the answer ends without usage
 //	"drop"       the connection breaks in the middle of the answer
+//	"large"      and in the middle of an event of a mebibyte
 //	"close"      the provider closes the session with 4001
 //	"tool"       the answer is a call of a tool
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
 //
 // A sound that is committed is transcribed if the session says so, and answered if the session
-// detects turns.
+// detects turns. With the instructions "slow" it is transcribed after the next session.update.
 package realtimetest
 
 import (
@@ -122,6 +123,7 @@ type session struct {
 	said     string
 	waiting  string // the id of an answer that waits; "" for none
 	sound    int
+	slow     []string // items that are transcribed later
 }
 
 // event is what it reads of a client's event.
@@ -149,6 +151,10 @@ func (s *session) take(data []byte) {
 			s.session[k] = v
 		}
 		s.send("session.updated", "session", s.session)
+		for _, id := range s.slow {
+			s.transcribe(id)
+		}
+		s.slow = nil
 	case "conversation.item.create":
 		for _, c := range e.Item.Content {
 			s.said = c.Text
@@ -177,7 +183,12 @@ func (s *session) take(data []byte) {
 		if id := s.waiting; id != "" {
 			s.waiting = ""
 			s.done(id, "cancelled", map[string]any{"type": "cancelled", "reason": "client_cancelled"}, nil, json.RawMessage(Usage))
+			return
 		}
+		s.send("error", "error", map[string]any{
+			"type": "invalid_request_error", "code": "response_cancel_not_active", "message": "Cancellation failed: no active response found",
+			"param": nil, "event_id": e.EventID,
+		})
 	}
 }
 
@@ -188,15 +199,24 @@ func (s *session) heard() {
 	s.n++
 	id := fmt.Sprintf("item_%d", s.n)
 	s.send("input_audio_buffer.committed", "item_id", id, "previous_item_id", nil)
-	if input["transcription"] != nil {
-		s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "my secret is ")
-		s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "4111 1111 1111 1111")
-		s.send("conversation.item.input_audio_transcription.completed", "item_id", id, "content_index", 0,
-			"transcript", "my secret is 4111 1111 1111 1111", "usage", json.RawMessage(Heard))
+	switch {
+	case input["transcription"] == nil:
+	case s.session["instructions"] == "slow":
+		s.slow = append(s.slow, id)
+	default:
+		s.transcribe(id)
 	}
 	if input["turn_detection"] != nil {
 		s.answer()
 	}
+}
+
+// transcribe says what was said.
+func (s *session) transcribe(id string) {
+	s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "my secret is ")
+	s.send("conversation.item.input_audio_transcription.delta", "item_id", id, "content_index", 0, "delta", "4111 1111 1111 1111")
+	s.send("conversation.item.input_audio_transcription.completed", "item_id", id, "content_index", 0,
+		"transcript", "my secret is 4111 1111 1111 1111", "usage", json.RawMessage(Heard))
 }
 
 func (s *session) answer() {
@@ -212,6 +232,12 @@ func (s *session) answer() {
 	case "fail":
 		quota := map[string]any{"type": "insufficient_quota", "code": "insufficient_quota", "message": "You exceeded your current quota, org-secret."}
 		s.done(id, "failed", map[string]any{"type": "failed", "error": quota}, nil, nil)
+		return
+	case "large":
+		if w, err := s.ws.Writer(s.ctx, websocket.MessageText); err == nil {
+			_, _ = w.Write(make([]byte, 1<<20))
+		}
+		_ = s.ws.CloseNow()
 		return
 	case "drop":
 		_ = s.ws.CloseNow()
@@ -229,6 +255,7 @@ func (s *session) answer() {
 		s.send("response.output_item.added", "response_id", id, "output_index", 0, "item", call)
 		s.send("response.function_call_arguments.delta", append(piece, "delta", arguments)...)
 		s.send("response.function_call_arguments.done", append(piece, "name", "weather", "arguments", arguments)...)
+		s.send("conversation.item.done", "item", call, "previous_item_id", nil)
 		s.send("response.output_item.done", "response_id", id, "output_index", 0, "item", call)
 		s.done(id, "completed", nil, []any{call}, json.RawMessage(Usage))
 		return
