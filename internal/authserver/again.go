@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// claimLife is how long a gateway alone may claim a sign-in, ask the identity provider about it,
-	// and keep what it says: one that has died in between does not end the sign-in. Clocks of
+	// claimLife is how long a gateway alone may claim a sign-in, ask the identity provider about
+	// it, and keep what it says: one that has died in between does not end the sign-in. Clocks of
 	// gateways differ by at most clockSkew.
 	claimLife = storeTimeout + againTimeout + storeTimeout + clockSkew
 	clockSkew = 2 * time.Second
-	// claimWait bounds how long another one waits for that. It looks after claimPoll, and then after
-	// pauses that double up to maxClaimPoll.
+	// claimWait bounds how long another one waits for that. It looks after claimPoll, and then
+	// after pauses that double up to maxClaimPoll.
 	claimWait    = againTimeout + time.Second
 	claimPoll    = 50 * time.Millisecond
 	maxClaimPoll = 400 * time.Millisecond

@@ -114,8 +114,8 @@ func (s *Keys) Update(ctx context.Context, b *Block, of keys.Tenants, hash strin
 }
 
 // Rotate gives a key another secret and returns it. The ones before it stay good for grace, or as
-// long as they were. The key is by's then, who gets the secret; nil changes nothing of that. Errors:
-// 400, 404, 503 (nothing was changed).
+// long as they were. The key is by's then, who gets the secret; nil changes nothing of that.
+// Errors: 400, 404, 503 (nothing was changed).
 func (s *Keys) Rotate(ctx context.Context, of keys.Tenants, hash string, by *Owner, grace time.Duration) (key *Key, secret string, err error) {
 	key, err = s.edit(ctx, of, hash, func(r *Record) error {
 		now := s.now()

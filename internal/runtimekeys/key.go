@@ -68,7 +68,8 @@ type Settings struct {
 	*Extensions
 }
 
-// Owner is the last person who has made or rotated a key by the rights of a role, and has its secret.
+// Owner is the last person who has made or rotated a key by the rights of a role, and has its
+// secret.
 type Owner struct {
 	ID   string `json:"id"`
 	Name string `json:"name"` // for display
