@@ -88,13 +88,22 @@ func (x *Request) challenge(e *apierror.Error) string {
 	}
 	if at, ok := Offered[Challenger](x.Gateway); ok {
 		if challenge := at.Challenge(resourceOf(x.API, x.Name), role, e.HTTPStatus()); challenge != "" {
-			return challenge
+			return challenge + x.invalidToken(e)
 		}
 	}
 	if e.Code == apierror.InvalidAPIKey {
-		return `Bearer realm="gatehouse"`
+		return `Bearer realm="gatehouse"` + x.invalidToken(e)
 	}
 	return ""
+}
+
+// invalidToken is what a challenge says of a token that is not good; of a request without one it says
+// nothing (RFC 6750, section 3.1).
+func (x *Request) invalidToken(e *apierror.Error) string {
+	if token := bearer(x.HTTP.Header); e.Code != apierror.InvalidAPIKey || token == "" || token == noKey {
+		return ""
+	}
+	return `, error="invalid_token"`
 }
 
 // widens reports whether a new sign-in can give a caller more rights: a program whose person has

@@ -102,11 +102,15 @@ func redeem(ctx context.Context, s *Server, id ID, sum Sum, may func(*attempt) e
 // begin makes a sign-in with its ID and its first tokens, unless it has ended before. Created is
 // when the client has asked for it.
 func begin(ctx context.Context, s *Server, in SignIn, upstream string) (*issued, error) {
+	denied := accessDenied
+	if in.Grant.Client != (Sum{}) { // RFC 6749, 5.2, knows no access_denied; RFC 8628, 3.5, does
+		denied = invalidGrant
+	}
 	if s.state.Blocked(in.Person.ID) {
-		return nil, badRequest(accessDenied, "the gateway's operator keeps this person out")
+		return nil, badRequest(denied, "the gateway's operator keeps this person out")
 	}
 	if s.state.Over(in.Person.ID, in.Created) {
-		return nil, badRequest(accessDenied, "the gateway's operator has ended this sign-in; sign in again")
+		return nil, badRequest(denied, "the gateway's operator has ended this sign-in; sign in again")
 	}
 	makeRoom(ctx, s.state, in.Person.Hash, in.Grant.Resource != "")
 	now := s.state.now()

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -58,7 +60,12 @@ func (p *Pages) wrong(w http.ResponseWriter, wanted wish, err error) {
 	if !errors.As(err, &refused) {
 		refused = badRequest(invalidRequest, "it cannot be read")
 	}
-	shown := says(http.StatusBadRequest, "Not possible", "The program has sent you here with a request that is not right: "+refused.text+".")
+	status := http.StatusBadRequest
+	if refused.retry > 0 {
+		status = refused.status
+		w.Header().Set("Retry-After", strconv.Itoa(int(refused.retry/time.Second)))
+	}
+	shown := says(status, "Not possible", "The program has sent you here with a request that is not right: "+refused.text+".")
 	if wanted.back.Redirect != "" {
 		to := wanted.back.with(p.of.config.Origin, "error", refused.code, "error_description", refused.text)
 		shown.Back = template.URL(to) //nolint:gosec // it was checked
@@ -107,7 +114,9 @@ func (p *Pages) begin(w http.ResponseWriter, r *http.Request, wanted wish, ident
 		}
 	}
 	s.logger.Warn("a sign-in cannot begin", zap.Error(err))
-	p.show(w, away)
+	shown := away
+	shown.Back = template.URL(wanted.back.with(s.config.Origin, "error", unavailable)) //nolint:gosec // it was checked
+	p.show(w, shown)
 }
 
 // label is what operators read of a client. A name that nobody has checked is in quotes.

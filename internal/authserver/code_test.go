@@ -89,6 +89,20 @@ func TestWhatAClientAsksForAndGets(t *testing.T) {
 	}
 }
 
+func TestAClientIsToldThatTheIdentityProviderIsAway(t *testing.T) {
+	b := start(t, programs)
+	q := query(b.register())
+	on, w := b.press(q, "okta"), httptest.NewRecorder()
+	b.pages.Refuse(w, httptest.NewRequest(http.MethodGet, "/", nil), on.Result().Cookies()[0].Value, ErrUnavailable, "Later.")
+	if got := backOf(w.Body.String()); got.Get("error") != unavailable {
+		t.Errorf("when the browser comes back: %s", w.Body)
+	}
+	b.idp.away = true
+	if on := b.press(q, "okta"); on.Code != 503 || backOf(on.Body.String()).Get("error") != unavailable {
+		t.Errorf("before it leaves: %d %s", on.Code, on.Body)
+	}
+}
+
 func TestAClientGetsOnlyWhatTheRoleHas(t *testing.T) { // RFC 6749, 5.1
 	b := start(t, programs)
 	client := b.register()
@@ -112,9 +126,11 @@ func TestAPersonRefusesAClient(t *testing.T) {
 		t.Errorf("%d %s", page.Code, page.Body)
 	}
 	// Or the gateway does, whoever agrees.
+	code := b.agree(query(client)).Get("code")
 	if _, err := b.state.Block(t.Context(), ann); err != nil {
 		t.Fatal(err)
 	}
+	b.want(b.exchange(client, code), 400, invalidGrant)
 	on := b.press(query(client), "okta")
 	w := b.approve(on.Result().Cookies()[0].Value, ann, "")
 	if got := backOf(w.Body.String()); w.Code != 403 || got.Get("error") != accessDenied || got.Get("state") != "xyz" {

@@ -104,7 +104,7 @@ func TestADocumentIsFetchedFromWhereItSays(t *testing.T) {
 	for i := range maxFetches {
 		b.look(query(fmt.Sprint(root, "/other/", i)))
 	}
-	if w := b.look(query(id)); w.Code != 400 || *asked != maxFetches || !strings.Contains(w.Body.String(), "ten minutes") {
+	if w := b.look(query(id)); w.Code != 429 || w.Header().Get("Retry-After") != "600" || *asked != maxFetches || !strings.Contains(w.Body.String(), "ten minutes") {
 		t.Errorf("%d: an address has the gateway fetch %d times", w.Code, *asked)
 	}
 }

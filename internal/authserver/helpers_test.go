@@ -31,11 +31,15 @@ type idp struct {
 	rules   string // by which people have roles
 	life    time.Duration
 	rights  []string // of all roles
+	away    bool     // nobody can begin
 }
 
 func (*idp) Choices() []string { return []string{"okta"} }
 
-func (*idp) Begin(w http.ResponseWriter, _ *http.Request, identity, code string) (string, error) {
+func (p *idp) Begin(w http.ResponseWriter, _ *http.Request, identity, code string) (string, error) {
+	if p.away {
+		return "", ErrUnavailable
+	}
 	http.SetCookie(w, &http.Cookie{Name: "under-way", Value: code})
 	return "https://idp.example.com/authorize?of=" + identity, nil
 }

@@ -228,7 +228,7 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request, form url.Values) 
 // for none.
 func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who Person, upstream string) {
 	if p.of.state.Blocked(who.ID) {
-		p.Refuse(w, r, code, "The operator of the gateway keeps you out. Ask the operator.")
+		p.Refuse(w, r, code, ErrRefused, "The operator of the gateway keeps you out. Ask the operator.")
 		return
 	}
 	id, token := idOf(kindAttempt, code), ""
@@ -251,7 +251,7 @@ func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who 
 		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
 		p.show(w, away)
 	case a.Step == denied:
-		p.refused(w, a.Back, "You have signed in, and your role has none of the rights that the program asks for. Ask the operator of the gateway.")
+		p.refused(w, a.Back, accessDenied, "You have signed in, and your role has none of the rights that the program asks for. Ask the operator of the gateway.")
 	case a.Back != nil:
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -277,20 +277,25 @@ func (p *Pages) decided(r *http.Request, id ID, edit func(*attempt)) (after atte
 	return after, err
 }
 
-// Refuse says why nobody has signed in for the client with a code, which is told too.
-func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code, text string) {
+// Refuse says why nobody has signed in for the client with a code, which is told too, and whether it
+// is ErrRefused or ErrUnavailable.
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code string, cause error, text string) {
 	a, err := p.decided(r, idOf(kindAttempt, code), func(a *attempt) { a.Step = denied })
 	if err != nil && !errors.Is(err, ErrGone) {
 		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
 	}
-	p.refused(w, a.Back, text)
+	told := accessDenied
+	if errors.Is(cause, ErrUnavailable) {
+		told = unavailable
+	}
+	p.refused(w, a.Back, told, text)
 }
 
 // refused says so to the person and, if the browser can go back, to the client.
-func (p *Pages) refused(w http.ResponseWriter, to *back, text string) {
+func (p *Pages) refused(w http.ResponseWriter, to *back, code, text string) {
 	shown := says(http.StatusForbidden, "Not signed in", text)
 	if to != nil {
-		shown.Back = template.URL(to.with(p.of.config.Origin, "error", accessDenied)) //nolint:gosec // it was checked
+		shown.Back = template.URL(to.with(p.of.config.Origin, "error", code)) //nolint:gosec // it was checked
 	}
 	p.show(w, shown)
 }

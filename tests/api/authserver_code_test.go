@@ -170,7 +170,11 @@ func TestAClientOfToolsSignsItsPersonIn(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	// It is good at this server alone.
-	harness.WantRefusal(t, "/mcp/other", tool(h, "other", access), 401, "invalid_api_key")
+	a = tool(h, "other", access)
+	harness.WantRefusal(t, "/mcp/other", a, 401, "invalid_api_key")
+	if got := a.Header.Get("WWW-Authenticate"); !strings.HasSuffix(got, `, error="invalid_token"`) {
+		t.Errorf("WWW-Authenticate: %s", got)
+	}
 	harness.WantRefusal(t, harness.ChatV1, bearer(h, harness.ChatV1, access, harness.Chat("fake/echo", "")), 401, "invalid_api_key")
 	for _, path := range []string{"/v1/mcp", "/v1/models", "/v1/about", "/api/v1/key", "/v1/workstations"} {
 		harness.WantRefusal(t, path, bearer(h, path, access, ""), 401, "invalid_api_key")
