@@ -171,6 +171,8 @@ func (v server) created(event []byte) ([]byte, error) {
 	case a.failure != nil: // a rate, or it answers what may not be said
 		v.s.send(errorEvent(a.failure, ""))
 		return event, v.s.o.Upstream.Send(cancelOf(id))
+	case v.s.answers.hasLeft(): // when it was asked for
+		return nil, v.s.o.Upstream.Send(cancelOf(id))
 	}
 	return event, nil
 }
