@@ -7,6 +7,7 @@
 //	"drop"       the connection breaks in the middle of the answer
 //	"large"      and in the middle of an event of a mebibyte
 //	"close"      the provider closes the session with 4001
+//	"both"       as "wait", and the next answer begins and ends beside it
 //	"tool"       the answer is a call of a tool
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
 //
@@ -226,6 +227,10 @@ func (s *session) answer() {
 	s.send("response.created", "response", response)
 	s.send("rate_limits.updated", "rate_limits", []any{map[string]any{"name": "requests", "limit": 1000, "remaining": 999, "reset_seconds": 0.06}})
 	switch s.said {
+	case "both":
+		s.said = "wait"
+		defer func() { s.said = "hello" }()
+		fallthrough
 	case "wait":
 		s.waiting = id
 		return
