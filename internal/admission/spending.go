@@ -80,8 +80,7 @@ func (s *Spending) Reserve(ctx context.Context, most, likely limits.Amount) erro
 	return s.reserve(ctx, most, likely, s.key.Subjects)
 }
 
-// Owe is Reserve for a call that nobody could refuse any more: it reserves nothing, no budget refuses
-// it, and what it used is charged.
+// Owe is Reserve for a call that nobody can refuse any more: no budget does, and it is charged.
 func (s *Spending) Owe(ctx context.Context) error {
 	subjects := slices.Clone(s.key.Subjects)
 	for i := range subjects {

@@ -20,7 +20,8 @@ func mute(t *testing.T) (*Upstream, net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
 	u, _, err := Connect(t.Context(), handlerstest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		accept := sha1.Sum([]byte(r.Header.Get("Sec-Websocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // RFC 6455, section 1.3
+		// RFC 6455, section 1.3.
+		accept := sha1.Sum([]byte(r.Header.Get("Sec-Websocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 		h := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Accept": {base64.StdEncoding.EncodeToString(accept[:])}}
 		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Header: h, Body: near, Request: r}, nil
 	}), time.Minute, plenty{})
@@ -36,7 +37,8 @@ type plenty struct{}
 func (plenty) Wait(context.Context, int64, time.Duration) bool { return true }
 func (plenty) Give(int64)                                      {}
 
-// A missed pong counts only where somebody has waited for it: nobody reads while the client is slow.
+// A missed pong counts only where somebody has waited for it: nobody reads while the client is
+// slow.
 func TestAProviderIsNotDeadWhileNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, far := mute(t)
