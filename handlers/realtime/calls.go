@@ -147,6 +147,13 @@ func (s *calls) Hold() (realtime.Call, error) {
 	})
 }
 
+// Owe implements [realtime.Calls].
+func (s *calls) Owe() (realtime.Call, error) {
+	return s.hold(routeAnswer, s.model, func(q *request.Request) (*modelcall.Live, error) {
+		return modelcall.Owe(s.gateway.Requests(), q, s.api, s.live.Target())
+	})
+}
+
 // HoldHeard implements [realtime.Calls].
 func (s *calls) HoldHeard(model string) (realtime.Call, error) {
 	return s.hold(routeHeard, model, func(q *request.Request) (*modelcall.Live, error) {

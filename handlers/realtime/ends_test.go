@@ -110,6 +110,33 @@ func TestAnAnswerAboveARateCostsNothing(t *testing.T) {
 	}
 }
 
+// The provider may begin an answer that cannot be paid for: it is cancelled, and what it has used
+// until then is charged.
+func TestAnAnswerThatNobodyCouldHoldIsCharged(t *testing.T) {
+	v := startVoice(t, handlerstest.Setup{Limits: limited(t, "0.066usd/day", "", 0)})
+	c := v.talk()
+	c.say(`{"type":"session.update","session":{"type":"realtime","audio":{"input":{"turn_detection":{"type":"server_vad"}}}}}`)
+	c.until("session.updated")
+	c.ask("both")
+	c.say(`{"type":"input_audio_buffer.commit"}`)
+	if code, errors := c.end(); code != 1008 || len(errors) == 0 || errors[0] != "budget_exceeded" {
+		t.Errorf("%d, %v", code, errors)
+	}
+	refused, rows := 0, v.every()
+	for _, r := range rows {
+		if r.Route == routeAnswer && r.Status == 402 && r.Cost == anAnswer {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%+v", rows)
+	}
+	spent := handlerstest.Call(t, v.gateway, "GET", "/api/v1/key", "full", "").At(t, "data", "usage")
+	if spent != float64(2*anAnswer)/1e9 {
+		t.Errorf("spent %v, want %v", spent, float64(2*anAnswer)/1e9)
+	}
+}
+
 // A session that ends in the middle of a large event gives its memory back.
 func TestALargeEventIsForgottenWithItsSession(t *testing.T) {
 	state := gateway.NewState(t.TempDir(), func() time.Time { return handlerstest.Noon })

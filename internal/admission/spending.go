@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,11 +80,27 @@ func (s *Spending) refusal(r *limits.Refusal) error {
 
 // Reserve takes from the budgets what the call may use.
 func (s *Spending) Reserve(ctx context.Context, most, likely limits.Amount) error {
+	return s.reserve(ctx, most, likely, s.key.Subjects)
+}
+
+// Owe is Reserve for a call that nobody can refuse any more: no budget does, and it is charged.
+func (s *Spending) Owe(ctx context.Context) error {
+	subjects := slices.Clone(s.key.Subjects)
+	for i := range subjects {
+		subjects[i].Budgets = slices.Clone(subjects[i].Budgets)
+		for j := range subjects[i].Budgets {
+			subjects[i].Budgets[j].Limit = limits.NoLimit
+		}
+	}
+	return s.reserve(ctx, limits.Amount{}, limits.Amount{}, subjects)
+}
+
+func (s *Spending) reserve(ctx context.Context, most, likely limits.Amount, subjects []limits.Subject) error {
 	if !s.key.Budgeted() {
 		return nil
 	}
 	hold, refused, err := limits.Reserve(ctx, s.deps.Ledger, limits.ReserveRequest{
-		Call: s.reservationID(), At: s.req.Outcome.Begun, Most: most, Likely: likely, Subjects: s.key.Subjects, Durable: s.mustBeRecorded(), Timeout: reserveTimeout,
+		Call: s.reservationID(), At: s.req.Outcome.Begun, Most: most, Likely: likely, Subjects: subjects, Durable: s.mustBeRecorded(), Timeout: reserveTimeout,
 	})
 	switch {
 	case err != nil:

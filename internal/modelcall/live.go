@@ -50,7 +50,7 @@ func Connect(d *Deps, q *request.Request, api wire.API, dial wire.Dial) (*Live, 
 func Part(d *Deps, q *request.Request, api wire.API, target string) (edited []byte, err error) {
 	c := newCall(d, q, wire.Realtime, api)
 	c.charge.free = true
-	if err := look(q.HTTP.Context(), c, func(context.Context, *call) error { return nil }); err != nil {
+	if err := look(q.HTTP.Context(), c, anyBudget); err != nil {
 		return nil, err
 	}
 	t, err := only(c, target)
@@ -70,19 +70,30 @@ func Part(d *Deps, q *request.Request, api wire.API, target string) (edited []by
 // Hold takes the steps of an answer in a session, up to its reservation, which is for what it would
 // use at the target. An error is a refusal.
 func Hold(d *Deps, q *request.Request, api wire.API, target string) (*Live, error) {
-	return hold(d, q, wire.Realtime, api, target)
+	return hold(d, q, wire.Realtime, api, target, withinBudgets, (*call).reserve)
 }
+
+// Owe is Hold for an answer that the provider has begun though none could be held: it must be
+// cancelled, and what it used until then is charged, whatever the limits are.
+func Owe(d *Deps, q *request.Request, api wire.API, target string) (*Live, error) {
+	return hold(d, q, wire.Realtime, api, target, anyBudget, func(c *call, ctx context.Context) error { return c.charge.spending.Owe(ctx) })
+}
+
+func anyBudget(context.Context, *call) error { return nil }
 
 // HoldHeard is Hold for the transcript of what a caller says in a session.
 func HoldHeard(d *Deps, q *request.Request, api wire.API) (*Live, error) {
-	return hold(d, q, wire.Heard, api, "")
+	return hold(d, q, wire.Heard, api, "", withinBudgets, (*call).reserve)
 }
 
-func hold(d *Deps, q *request.Request, op *wire.Operation, api wire.API, target string) (*Live, error) {
+func hold(
+	d *Deps, q *request.Request, op *wire.Operation, api wire.API, target string,
+	check func(context.Context, *call) error, reserve func(*call, context.Context) error,
+) (*Live, error) {
 	c := newCall(d, q, op, api)
 	c.permits.CountOnly()
 	ctx := q.HTTP.Context()
-	if err := look(ctx, c, withinBudgets); err != nil {
+	if err := look(ctx, c, check); err != nil {
 		return nil, err
 	}
 	t, err := only(c, target)
@@ -90,7 +101,7 @@ func hold(d *Deps, q *request.Request, op *wire.Operation, api wire.API, target 
 		return nil, err
 	}
 	t.allowed.account.storedState = op.Generates // its prompt is the conversation so far
-	return &Live{call: c}, c.reserve(ctx)
+	return &Live{call: c}, reserve(c, ctx)
 }
 
 // only leaves one of the targets, with "" the first.

@@ -98,7 +98,7 @@ func (c *answers) begin(eventID string) *answer {
 }
 
 // created notes that an answer has begun: the first that was asked for, or one that the provider
-// began. It returns nil if that one may not be: then it must be cancelled.
+// began. One with a failure must be cancelled, and so must nil: it is nobody's.
 func (c *answers) created(id string) *answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,13 +106,23 @@ func (c *answers) created(id string) *answer {
 	switch {
 	case len(c.asked) > 0:
 		a, c.asked = c.asked[0], c.asked[1:]
-	case c.hold() == nil:
-		if a = c.begin(""); a.failure == nil {
+	default:
+		refusal := c.hold()
+		if refusal != nil {
+			call, err := c.s.o.Calls.Owe()
+			if err != nil {
+				return nil
+			}
+			c.held = &answer{Call: call}
+		}
+		a = c.begin("")
+		switch {
+		case refusal != nil:
+			a.failure = apierror.From(refusal)
+		case a.failure == nil:
 			a.failure = c.unsaid
 		}
 		a.silent = a.failure != nil
-	default:
-		return nil
 	}
 	if same := c.running[id]; same != nil {
 		same.finish(nil)

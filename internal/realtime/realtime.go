@@ -63,6 +63,8 @@ type Calls interface {
 	Part(body []byte) ([]byte, error)
 	// Hold reserves what the next answer may use. The error is a refusal.
 	Hold() (Call, error)
+	// Owe is Hold for an answer that has begun though none could be held. No limit refuses it.
+	Owe() (Call, error)
 	// HoldHeard reserves what the transcript of what is said may use, by a model of the provider.
 	HoldHeard(model string) (Call, error)
 	// Finish ends the session, after all its answers.

@@ -98,8 +98,8 @@ func (v server) judged(name string, event []byte) (frames [][]byte, refusal *api
 	return frames, refusal, v.s.o.Upstream.Send(cancelOf(id))
 }
 
-// byModel reports whether an item is the model's. Calls of tools have no role, nor have the client's
-// answers to them.
+// byModel reports whether an item is the model's. Calls of tools have no role, nor have the
+// client's answers to them.
 func byModel(item []byte) bool {
 	switch text(item, "role") {
 	case "user", "system":
@@ -171,6 +171,8 @@ func (v server) created(event []byte) ([]byte, error) {
 	case a.failure != nil: // a rate, or it answers what may not be said
 		v.s.send(errorEvent(a.failure, ""))
 		return event, v.s.o.Upstream.Send(cancelOf(id))
+	case v.s.answers.hasLeft(): // when it was asked for
+		return nil, v.s.o.Upstream.Send(cancelOf(id))
 	}
 	return event, nil
 }

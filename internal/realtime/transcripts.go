@@ -36,8 +36,8 @@ type transcripts struct {
 // heardModel is the name of a model as the client calls it and as the provider does.
 type heardModel struct{ asked, name string }
 
-// transcribe checks the model that a client wants for what is said, and holds a transcript by it. It
-// returns the provider's name. The error is a refusal.
+// transcribe checks the model that a client wants for what is said, and holds a transcript by it.
+// It returns the provider's name. The error is a refusal.
 func (c *answers) transcribe(asked string) (name string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *answers) hears(name string, on bool) (asked string, end *socket.End) {
 		case err == nil:
 			dropped(&h.held)
 			h.on, h.held, h.model = true, a, heardModel{name, name}
-		case h.wanted != nil && apierror.From(err).HTTPStatus() == http.StatusNotFound: // the provider's own spelling
+		case h.wanted != nil && apierror.From(err).HTTPStatus() == http.StatusNotFound: // its own spelling
 			c.takeWish()
 		default:
 			return name, endUnheard(err)

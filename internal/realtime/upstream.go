@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -38,8 +39,10 @@ type Upstream struct {
 	write   time.Duration // for a message to be taken
 	answers Memory
 	timer   *time.Timer
-	buffer  *[]byte // of the event that Next has returned; nil while it waits
-	held    int64   // of answers
+	buffer  *[]byte      // of the event that Next has returned; nil while it waits
+	held    int64        // of answers
+	reads   atomic.Int64 // how many reads have begun or ended: it is odd while one waits
+	closed  atomic.Bool
 }
 
 // Connect opens a WebSocket by a handshake. The answer of who refuses it comes with the error. A
@@ -59,11 +62,14 @@ func Connect(ctx context.Context, handshake http.RoundTripper, write time.Durati
 // anyURL is none that is asked: the handshake has the provider's own.
 const anyURL = "ws://provider"
 
-// ping asks a provider whether it is there, as the way to it may break without a word.
+// ping asks a provider whether it is there, as the way to it may break without a word. What it
+// answers is seen only while a read waits: nobody reads while the client is slow.
 func (u *Upstream) ping() {
+	before := u.reads.Load()
 	ctx, cancel := context.WithTimeout(context.Background(), wsconn.PongWithin)
 	defer cancel()
-	if u.ws.Ping(ctx) != nil {
+	waited := func() bool { return before%2 == 1 && u.reads.Load() == before }
+	if u.ws.Ping(ctx) != nil && (waited() || u.closed.Load()) {
 		_ = u.ws.CloseNow() // it is dead or closed
 		return
 	}
@@ -76,7 +82,7 @@ var errBinary = errors.New("a binary message instead of an event")
 // Next returns the next event. It is valid until the next Next.
 func (u *Upstream) Next() ([]byte, error) {
 	u.release()
-	kind, message, err := u.ws.Reader(context.Background())
+	kind, message, err := u.reader()
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +96,25 @@ func (u *Upstream) Next() ([]byte, error) {
 				return nil, errors.New("no memory for a large event")
 			}
 		}
-		n, err := message.Read(event[len(event):cap(event)])
+		n, err := u.read(message, event[len(event):cap(event)])
 		if event = event[:len(event)+n]; err == io.EOF {
 			return event, nil
 		} else if err != nil {
 			return nil, err
 		}
 	}
+}
+
+func (u *Upstream) reader() (websocket.MessageType, io.Reader, error) {
+	u.reads.Add(1)
+	defer u.reads.Add(1)
+	return u.ws.Reader(context.Background())
+}
+
+func (u *Upstream) read(message io.Reader, p []byte) (int, error) {
+	u.reads.Add(1)
+	defer u.reads.Add(1)
+	return message.Read(p)
 }
 
 // buffers are for most events. An idle session has none.
@@ -132,6 +150,7 @@ func (u *Upstream) Send(event []byte) error {
 
 // Close ends the connection with a code, within closeWait.
 func (u *Upstream) Close(code int, reason string) {
+	u.closed.Store(true)
 	u.timer.Stop()
 	late := time.AfterFunc(closeWait, func() { _ = u.ws.CloseNow() })
 	defer late.Stop()

@@ -33,7 +33,7 @@ var features = []feature{
 		folders: []string{"caddymodule/sources", "internal/source"}},
 	{name: "browser desktop", what: "a desktop in a page, and a native viewer over HTTPS", lines: 1_300, entry: "handlers/vncsocket",
 		folders: []string{"handlers/vncsocket", "internal/vncsocket", "internal/wsconn"}},
-	{name: "sockets", what: "the Responses API and the Realtime API over WebSockets", lines: 3_300, entry: "caddymodule/sockets",
+	{name: "sockets", what: "the Responses API and the Realtime API over WebSockets", lines: 3_600, entry: "caddymodule/sockets",
 		folders: []string{"caddymodule/sockets", "handlers/realtime", "handlers/sockets", "internal/features/sockets", "internal/realtime",
 			"internal/responsesocket", "internal/socket"},
 		uses: []string{"browser desktop"}},
@@ -69,8 +69,8 @@ var features = []feature{
 
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
-	coreLines = 72_900
-	allLines  = 163_900
+	coreLines = 73_000
+	allLines  = 164_100
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by

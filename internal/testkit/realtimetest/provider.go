@@ -7,6 +7,7 @@
 //	"drop"       the connection breaks in the middle of the answer
 //	"large"      and in the middle of an event of a mebibyte
 //	"close"      the provider closes the session with 4001
+//	"both"       as "wait", and the next answer begins and ends beside it
 //	"tool"       the answer is a call of a tool
 //	other texts  the answer is the text "You said " and that text, in three pieces and a sound
 //
@@ -226,6 +227,10 @@ func (s *session) answer() {
 	s.send("response.created", "response", response)
 	s.send("rate_limits.updated", "rate_limits", []any{map[string]any{"name": "requests", "limit": 1000, "remaining": 999, "reset_seconds": 0.06}})
 	switch s.said {
+	case "both":
+		s.said = "wait"
+		defer func() { s.said = "hello" }()
+		fallthrough
 	case "wait":
 		s.waiting = id
 		return
@@ -281,32 +286,4 @@ func (s *session) answer() {
 		usage = nil
 	}
 	s.done(id, "completed", nil, []any{final}, usage)
-}
-
-func (s *session) done(id, status string, details any, output []any, usage any) {
-	if output == nil {
-		output = []any{}
-	}
-	s.send("response.done", "response", s.response(id, status, details, output, usage))
-}
-
-func (s *session) response(id, status string, details any, output []any, usage any) map[string]any {
-	return map[string]any{
-		"object": "realtime.response", "id": id, "status": status, "status_details": details, "output": output, "usage": usage,
-		"conversation_id": "conv_1", "output_modalities": []string{"text"}, "max_output_tokens": "inf", "metadata": nil,
-	}
-}
-
-// send sends an event with members. Its type comes first, as OpenAI's events have it.
-func (s *session) send(name string, members ...any) {
-	s.n++
-	b := fmt.Appendf(nil, `{"type":%q,"event_id":"event_%d"`, name, s.n)
-	for i := 0; i < len(members); i += 2 {
-		value, err := json.Marshal(members[i+1])
-		if err != nil {
-			panic(err)
-		}
-		b = fmt.Appendf(b, ",%q:%s", members[i], value)
-	}
-	_ = s.ws.Write(s.ctx, websocket.MessageText, append(b, '}'))
 }
