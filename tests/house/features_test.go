@@ -45,7 +45,7 @@ var features = []feature{
 		uses:    []string{"guardrails", "MCP", "operators"}},
 	{name: "run-time keys", what: "keys that are made and changed over HTTP", lines: 3_300, entry: "caddymodule/runtimekeys",
 		folders: []string{"caddymodule/runtimekeys", "handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
-	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 7_750,
+	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 7_850,
 		entry: "caddymodule/identity",
 		folders: []string{"caddymodule/identity", "handlers/authserver", "internal/authserver", "internal/features/ambient",
 			"internal/features/authserver", "internal/features/identity", "internal/features/signin", "internal/identity", "internal/signin"}},
@@ -69,8 +69,8 @@ var features = []feature{
 
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
-	coreLines = 72_900
-	allLines  = 163_800
+	coreLines = 72_950
+	allLines  = 163_900
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by
