@@ -70,8 +70,8 @@ func Offered[T any](g Gateway) (part T, ok bool) {
 	return part, false
 }
 
-// keylessBody bounds how long strangers send a body: small forms. Without it each holds a connection
-// for as long as it likes.
+// keylessBody bounds how long strangers send a body: small forms. Without it each holds a
+// connection for as long as it likes.
 const keylessBody = 10 * time.Second
 
 // serve runs the endpoint of a match for the request's method, after the checks that all endpoints

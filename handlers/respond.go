@@ -97,8 +97,8 @@ func (x *Request) challenge(e *apierror.Error) string {
 	return ""
 }
 
-// invalidToken is what a challenge says of a token that is not good; of a request without one it says
-// nothing (RFC 6750, section 3.1).
+// invalidToken is what a challenge says of a token that is not good; of a request without one it
+// says nothing (RFC 6750, section 3.1).
 func (x *Request) invalidToken(e *apierror.Error) string {
 	if token := bearer(x.HTTP.Header); e.Code != apierror.InvalidAPIKey || token == "" || token == noKey {
 		return ""

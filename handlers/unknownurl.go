@@ -23,6 +23,7 @@ const (
 	adviceAnthropic = "the address of this API is /v1/messages; set the SDK's base URL so that it is asked for"
 	adviceTwice     = "the base URL of this SDK must not end in /v1, which it adds itself"
 	adviceTools     = "there is no sign-in by OAuth: send a gateway key as Authorization: Bearer"
+	adviceSignIn    = "people sign in for /mcp/NAME alone: see /.well-known/oauth-protected-resource/mcp/NAME; or send a gateway key as a bearer token"
 	adviceOther     = " is not served; use a client of OpenAI's API with a base URL that ends in /v1"
 	adviceGoogle    = " is not served; use Google's SDK with the base URL of this gateway, which serves /v1beta/models, and without its Vertex AI mode"
 	adviceRealtime  = "neither WebRTC nor SIP is served: open a session by WebSocket at /v1/realtime"
@@ -109,6 +110,9 @@ func (h *Gatehouse) serveElsewhere(w http.ResponseWriter, r *http.Request, next 
 	wrong := findWrong(wrongElsewhere, r.URL.Path)
 	if wrong == nil {
 		wrong = &wrongBase{advice: adviceServed}
+	}
+	if _, ok := Offered[Challenger](h.gateway); ok && wrong.advice == adviceTools {
+		wrong = &wrongBase{api: wrong.api, advice: adviceSignIn}
 	}
 	return refuse(h.gateway, w, r, wrong.family(r), wrong.refusal(r))
 }

@@ -21,7 +21,7 @@ func serveManaged(x *handlers.Request) error {
 		return err
 	}
 	m := s.Managed(x.Req.Caller.Limits)
-	if m == nil || !x.Req.Caller.Device {
+	if m == nil || !showsCode(x) {
 		return apierror.New(apierror.NotFound, "there are no managed settings for this caller")
 	}
 	x.Writer.Header().Set("ETag", m.Tag)
@@ -33,13 +33,19 @@ func serveManaged(x *handlers.Request) error {
 	return x.Succeed(m.Answer, nil)
 }
 
+// showsCode reports whether a caller is a program whose code a person has typed (RFC 8628).
+func showsCode(x *handlers.Request) bool {
+	c := &x.Req.Caller
+	return c.Issued && c.Limits != nil && c.Limits.Holder != nil && !c.Limits.Holder.Client
+}
+
 // serveUsage answers with what the caller has spent of budgets of its own.
 func serveUsage(x *handlers.Request) error {
 	caller, deps, ctx := &x.Req.Caller, x.Gateway.Requests(), x.HTTP.Context()
 	if !caller.Issued {
 		return apierror.New(apierror.NotFound, "this is for programs to which people have signed in; GET /api/v1/key has the budgets of a key")
 	}
-	if !caller.Device {
+	if !showsCode(x) {
 		if err := x.Req.Require(keys.LimitsRead); err != nil {
 			return err
 		}
@@ -59,7 +65,7 @@ func serveTelemetry(x *handlers.Request) error {
 	if err != nil {
 		return err
 	}
-	if !x.Req.Caller.Device {
+	if !showsCode(x) {
 		return apierror.New(apierror.NotFound, "telemetry is taken of Claude Code, and of other programs whose code a person has typed")
 	}
 	switch err := s.Forward(x.HTTP); {

@@ -43,8 +43,8 @@ const (
 	storeTimeout = 5 * time.Second
 
 	// maxOfPerson bounds the sign-ins of one person, those for resources apart from the others: a
-	// machine that signs in at each start of a program must not fill the store, and clients of tools
-	// sign in for each server. The oldest ends first.
+	// machine that signs in at each start of a program must not fill the store, and clients of
+	// tools sign in for each server. The oldest ends first.
 	maxOfPerson = 50
 	// maxTokens bounds the access tokens, and the refresh tokens, of a sign-in that are good at
 	// once: about as many processes as one machine has that share the tokens of a client.

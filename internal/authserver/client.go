@@ -101,8 +101,8 @@ func isURI(text string, most int) bool {
 	return clean(text, most) == text && !strings.ContainsAny(text, noURI)
 }
 
-// isPlain reports whether a host reads as what it is: url.Parse decodes %E2%81%84 in it, which looks
-// like a slash.
+// isPlain reports whether a host reads as what it is: url.Parse decodes %E2%81%84 in it, which
+// looks like a slash.
 func isPlain(host string) bool {
 	return host != "" && isURI(host, maxRedirect) && !strings.Contains(host, "%")
 }

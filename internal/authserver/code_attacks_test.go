@@ -203,9 +203,9 @@ func TestAttacksOnCodes(t *testing.T) {
 				t.Errorf("%d", page.Code)
 			}
 		},
-		"strangers who use up what all may do": func(t *testing.T, b *bench) {
+		"strangers who use up what all may do": func(t *testing.T, _ *bench) {
 			id, config, asked := startSite(t, published)
-			b = start(t, config)
+			b := start(t, config)
 			b.look(query(id))
 			b.at = b.at.Add(documentLife)
 			use := func(c *counter) {

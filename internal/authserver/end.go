@@ -108,8 +108,8 @@ func (s *State) putBlock(ctx context.Context, b block, ends time.Time, spare boo
 	})
 }
 
-// makeRoom ends the oldest sign-ins of somebody who has many, of those that are for a resource or of
-// the others.
+// makeRoom ends the oldest sign-ins of somebody who has many, of those that are for a resource or
+// of the others.
 func makeRoom(ctx context.Context, s *State, hash string, forResource bool) {
 	s.mu.RLock()
 	var all []*SignIn

@@ -251,7 +251,7 @@ func (p *Pages) Finish(w http.ResponseWriter, r *http.Request, code string, who 
 		p.of.logger.Error("a sign-in cannot go on", zap.Error(err))
 		p.show(w, away)
 	case a.Step == denied:
-		p.refused(w, a.Back, accessDenied, "You have signed in, and your role has none of the rights that the program asks for. Ask the operator of the gateway.")
+		p.refused(w, a.Back, accessDenied, "You have signed in, and your role has none of the rights that the program asks for. Ask its operator.")
 	case a.Back != nil:
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -277,18 +277,13 @@ func (p *Pages) decided(r *http.Request, id ID, edit func(*attempt)) (after atte
 	return after, err
 }
 
-// Refuse says why nobody has signed in for the client with a code, which is told too, and whether it
-// is ErrRefused or ErrUnavailable.
+// Refuse says why nobody has signed in for the client with a code, which is told too.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code string, cause error, text string) {
 	a, err := p.decided(r, idOf(kindAttempt, code), func(a *attempt) { a.Step = denied })
 	if err != nil && !errors.Is(err, ErrGone) {
 		p.of.logger.Error("a client is not told of a refusal", zap.Error(err))
 	}
-	told := accessDenied
-	if errors.Is(cause, ErrUnavailable) {
-		told = unavailable
-	}
-	p.refused(w, a.Back, told, text)
+	p.refused(w, a.Back, map[bool]string{false: accessDenied, true: unavailable}[errors.Is(cause, ErrUnavailable)], text)
 }
 
 // refused says so to the person and, if the browser can go back, to the client.

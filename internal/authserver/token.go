@@ -31,7 +31,7 @@ type issued struct {
 	Type    string `json:"token_type"`
 	Expires int    `json:"expires_in"`
 	Refresh string `json:"refresh_token,omitempty"`
-	// Scope has the rights that a client which has named itself really gets (RFC 6749, section 5.1).
+	// Scope has the rights that a client which has named itself gets (RFC 6749, section 5.1).
 	Scope string `json:"scope,omitempty"`
 	// Email is whom Claude Code shows as who has signed in, and asks to confirm. Clients that have
 	// named themselves may be strangers.

@@ -72,9 +72,6 @@ type Credential struct {
 	Hash string // SHA-256 of the secret, lower-case hex; a filter of the activity
 	// Issued reports whether the secret is a token that the gateway gave to a program of a person.
 	Issued bool
-	// Device reports whether that is one to which the person has given a code, as Claude Code and the
-	// gateway's own command show (RFC 8628), and none that has registered itself.
-	Device bool
 }
 
 // Has reports whether the key has every scope in s.

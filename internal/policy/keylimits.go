@@ -28,6 +28,8 @@ type Holder struct {
 	Name string // for display
 	// Resource is the path at which alone the secret is good: "/mcp/github". "": everywhere.
 	Resource string
+	// Client reports whether the secret was given to a client with an ID: anybody can register one.
+	Client bool
 }
 
 // Budgeted reports whether what the key's calls spend is counted.

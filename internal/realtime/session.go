@@ -105,13 +105,13 @@ func (s *Session) End(e *socket.End) {
 
 // Abort ends the session at once: the process exits.
 func (s *Session) Abort(error) {
-	s.answers.end(&socket.Shutdown, true)
+	_ = s.answers.end(&socket.Shutdown, true)
 	go s.hangUp(socket.Shutdown)
 }
 
 // hangUp ends the client's side, and so the session.
 func (s *Session) hangUp(e socket.End) {
-	s.answers.end(&e, false)
+	_ = s.answers.end(&e, false)
 	if e.Told != nil {
 		_ = s.conn.Send(errorEvent(e.Told, "")) // else the client has left
 	}

@@ -45,7 +45,7 @@ var features = []feature{
 		uses:    []string{"guardrails", "MCP", "operators"}},
 	{name: "run-time keys", what: "keys that are made and changed over HTTP", lines: 3_300, entry: "caddymodule/runtimekeys",
 		folders: []string{"caddymodule/runtimekeys", "handlers/keys", "internal/features/runtimekeys", "internal/runtimekeys"}},
-	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 7_850,
+	{name: "identity", what: "people who sign in at identity providers, at the gateway for their programs, and programs with tokens", lines: 7_950,
 		entry: "caddymodule/identity",
 		folders: []string{"caddymodule/identity", "handlers/authserver", "internal/authserver", "internal/features/ambient",
 			"internal/features/authserver", "internal/features/identity", "internal/features/signin", "internal/identity", "internal/signin"}},
@@ -70,7 +70,7 @@ var features = []feature{
 // coreLines bounds the product code that is in no feature, and allLines the whole product.
 const (
 	coreLines = 73_000
-	allLines  = 164_300
+	allLines  = 164_400
 )
 
 // closures bound what a reader of a package has to have with it: our packages that it reaches by

@@ -75,12 +75,12 @@ func (t *tokens) caller(in *authserver.SignIn, until time.Time) (keys.Credential
 	key := *credential.Key
 	key.Scopes &= rightsOf(in.Grant)
 	key.AllTenants, key.Expires = false, until
-	credential.Key, credential.Issued, credential.Device = &key, true, in.Grant.Client == (authserver.Sum{})
-	if in.Grant.Resource == "" {
+	credential.Key, credential.Issued = &key, true
+	if in.Grant.Client == (authserver.Sum{}) {
 		return credential, limits, nil
 	}
 	bound, holder := *limits, *limits.Holder
-	holder.Resource, bound.Holder = in.Grant.Resource, &holder
+	holder.Resource, holder.Client, bound.Holder = in.Grant.Resource, true, &holder
 	return credential, &bound, nil
 }
 

@@ -97,7 +97,7 @@ func personIn(r signin.Result) authserver.Person {
 func (p Provider) Finish(w http.ResponseWriter, r *http.Request, pages *authserver.Pages) {
 	next, ok := p.at.Of(r)
 	if !ok || next.Purpose != Purpose {
-		pages.Refuse(w, r, "", authserver.ErrGone, "This browser has begun no such sign-in, or more than ten minutes ago, or has finished it. Begin again in the program.")
+		pages.Refuse(w, r, "", authserver.ErrGone, "This browser has begun no such sign-in, or over ten minutes ago, or has finished it. Begin again there.")
 		return
 	}
 	result, err := p.at.Finish(w, r)
@@ -107,7 +107,7 @@ func (p Provider) Finish(w http.ResponseWriter, r *http.Request, pages *authserv
 	}
 	var refused *signin.RefusedError
 	var none *identity.NoRoleError
-	cause, text := authserver.ErrRefused, "What the identity provider says of you is not valid. Try again, or ask the operator of the gateway, whose log has the cause."
+	cause, text := authserver.ErrRefused, "What the identity provider says of you is not valid. Try again, or ask the operator, whose log has the cause."
 	switch {
 	case errors.As(err, &none):
 		p.sampled().Info("somebody who has signed in has no role", zap.String("identity", none.Issuer), zap.String("claims", none.Seen))
