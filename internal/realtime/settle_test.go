@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,19 +27,19 @@ func TestAnEndThatWaitedIsCarriedOut(t *testing.T) {
 // An answer that does not end keeps no session for longer than overtime.
 func TestAnAnswerWithoutAnEndDoesNotKeepASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var ended *socket.End
-		c := answers{running: map[string]*answer{"r": {}}, hangUp: func(e socket.End) { ended = &e }}
+		var ended atomic.Pointer[socket.End]
+		c := answers{running: map[string]*answer{"r": {}}, hangUp: func(e socket.End) { ended.Store(&e) }}
 		c.end(&socket.Replaced, false)
 		c.end(&socket.HourLong, false)
 		time.Sleep(overtime - 1)
 		synctest.Wait()
-		if ended != nil {
-			t.Errorf("too early: %v", ended)
+		if e := ended.Load(); e != nil {
+			t.Errorf("too early: %v", e)
 		}
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		if ended == nil || *ended != socket.Replaced {
-			t.Errorf("ended by %v", ended)
+		if e := ended.Load(); e == nil || *e != socket.Replaced {
+			t.Errorf("ended by %v", e)
 		}
 	})
 }
