@@ -18,7 +18,7 @@ func startDescribed(t *testing.T) *harness.Gateway {
 	block, id := recordBlock(t)
 	t.Setenv("AUDITOR", id.String())
 	return harness.StartVNC(t, harness.Setup{
-		Keys: "key full {\nsecret {env.KEY_FULL}\nmcp demo\nrate 1000/min\nconcurrency 100\nbudget 1M tokens/day\n" +
+		Keys: "key full {\nsecret {env.KEY_FULL}\nmcp demo\nrate 1000/min\nconcurrency 100\nbudget 1M tokens/day soft\n" +
 			"scopes chat:write models:read activity:read keys:manage limits:read providers:read mcp:call " +
 			"workstations:connect workstations:manage workstations:observe workstations:automate recordings:read recordings:manage\n}\n" +
 			"key activity {\nsecret {env.KEY_ACTIVITY}\nscopes activity:read\n}\n",
@@ -160,6 +160,7 @@ func (d *descriptionTest) sessions(text func(a harness.Answer, path ...any) stri
 	d.ask(200, "POST", "/v1/workstations/demo/vnc", `{"session":{"fps":5},"once":true}`)
 	d.ask(404, "POST", "/v1/workstations/none/vnc", "")
 	d.upgrade("/v1/responses", "")
+	d.upgrade("/v1/realtime?model=fake/gpt-realtime", "realtime")
 	d.upgrade("/v1/workstations/demo/socket", vncsocket.Protocol)
 	d.ask(200, "GET", "/v1/workstations/demo/screenshot?max_width=64&max_ms=0", "")
 	d.ask(400, "GET", "/v1/workstations/demo/screenshot?max_width=many", "")
