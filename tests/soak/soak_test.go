@@ -178,8 +178,8 @@ func (s *soak) run(d time.Duration) {
 	}
 }
 
-// soakLongest is longer than any call, or session of a desktop, takes on a busy machine, and shorter
-// than records are kept.
+// soakLongest is longer than any call or session of a desktop takes on a busy machine. Records are
+// kept for longer.
 const soakLongest = 25 * time.Second
 
 // reload loads variant i of the configuration. Every seventh time it tries one before that cannot
