@@ -2,8 +2,8 @@
 // in their signatures. A module registers itself with [caddy.RegisterModule] in one of these
 // namespaces, and xcaddy builds it in as any other plugin:
 //
-//	gatehouse.credentials.NAME  auth NAME { … }  what authorizes requests: [Account], [Credential]
-//	gatehouse.sources.NAME  source … { NAME … }  who may have which workstation: [Source]
+//	gatehouse.credentials.NAME  auth NAME { … }      what authorizes requests: [Account]
+//	gatehouse.sources.NAME      source … { NAME … }  who may have which workstation: [Source]
 //
 // The package is unstable before version 1.0: a minor version may change it.
 //

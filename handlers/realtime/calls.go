@@ -154,10 +154,10 @@ func (s *calls) Owe() (realtime.Call, error) {
 	})
 }
 
-// HoldHeard implements [realtime.Calls].
-func (s *calls) HoldHeard(model string) (realtime.Call, error) {
+// HoldTranscript implements [realtime.Calls].
+func (s *calls) HoldTranscript(model string) (realtime.Call, error) {
 	return s.hold(routeHeard, model, func(q *request.Request) (*modelcall.Live, error) {
-		return modelcall.HoldHeard(s.gateway.Requests(), q, s.api)
+		return modelcall.HoldTranscript(s.gateway.Requests(), q, s.api)
 	})
 }
 

@@ -40,11 +40,11 @@ type asker struct {
 	logger   *zap.Logger
 }
 
-// askAgain changes a sign-in, for which the identity provider is asked before, if that is due,
-// whether the person may still come. Due and then get the sign-in as it is; then returns what it
-// becomes, nil: nothing else changes. The error is one of then, or wraps ErrGone; ErrRefused: the
-// sign-in has ended; or ErrUnavailable, and ErrAway if that is the identity provider. The context
-// bounds how long it waits for others of this gateway.
+// askAgain asks the identity provider whether the person of a sign-in may still come, if that is
+// due, and then changes the sign-in. The functions due and then get it as it is; then returns what
+// it becomes, and nil as then changes nothing. The error is one of then, or it wraps ErrGone,
+// ErrRefused if the sign-in has ended now, or ErrUnavailable: ErrAway if the identity provider does
+// not answer. The context bounds how long it waits for others of this gateway.
 //
 // Most identity providers take a refresh token once. Therefore one gateway asks at a time, and says
 // so in the store before: the refusal that another one would get says nothing of the person.
@@ -89,8 +89,9 @@ func (s *asker) askAgain(ctx context.Context, id ID, due func(*SignIn) bool, the
 	return errors.Join(err, kept)
 }
 
-// claim notes that this gateway asks, if that is due; else it does what is to be done then, and
-// Asked is zero in the result. It waits while another one asks.
+// claim notes in the store that this gateway asks, if that is due: Asked is set in the result. If
+// nothing is due, it makes the change of then, if there is one. It waits while another gateway
+// asks.
 func (s *asker) claim(ctx context.Context, id ID, due func(*SignIn) bool, then func(SignIn) (SignIn, error)) (in SignIn, err error) {
 	ctx, cancel := context.WithTimeout(ctx, claimWait)
 	defer cancel()

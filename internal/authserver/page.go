@@ -277,7 +277,7 @@ func (p *Pages) decided(r *http.Request, id ID, edit func(*attempt)) (after atte
 	return after, err
 }
 
-// Refuse says why nobody has signed in for the client with a code, which is told too.
+// Refuse shows why the sign-in with a code failed, and denies it to the client that waits.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, code string, cause error, text string) {
 	a, err := p.decided(r, idOf(kindAttempt, code), func(a *attempt) { a.Step = denied })
 	if err != nil && !errors.Is(err, ErrGone) {

@@ -129,7 +129,7 @@ func TestCallsDoNotQueueForAProviderThatHangs(t *testing.T) {
 	})
 }
 
-// Somebody else may have a turn for long: who waits for it goes after a while.
+// A call waits for its turn for a few seconds at most, however long the one before takes.
 func TestACallWaitsForItsTurnForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inRealTime(t)
@@ -228,7 +228,7 @@ func TestALateRefusalEndsNothing(t *testing.T) {
 	}
 }
 
-// A role that the configuration gives no longer, or another one, is in force at the next call.
+// A token follows a change of the roles in the configuration at its next call.
 func TestChangedRulesActOnTokensAtOnce(t *testing.T) {
 	b := start(t)
 	access, refresh := b.signIn()

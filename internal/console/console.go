@@ -65,7 +65,7 @@ type Config struct {
 	Life websession.Life
 	// Named are those whom another system signs in; nil: people sign in with a key, or are People.
 	Named NamedCallers
-	// OnlyNamed says that nobody signs in otherwise.
+	// OnlyNamed means that there is no other way to sign in.
 	OnlyNamed bool
 	// People are those who sign in at an identity provider; nil: nobody can.
 	People People

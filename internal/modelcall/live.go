@@ -81,9 +81,9 @@ func Owe(d *Deps, q *request.Request, api wire.API, target string) (*Live, error
 
 func anyBudget(context.Context, *call) error { return nil }
 
-// HoldHeard is Hold for the transcript of what a caller says in a session.
-func HoldHeard(d *Deps, q *request.Request, api wire.API) (*Live, error) {
-	return hold(d, q, wire.Heard, api, "", withinBudgets, (*call).reserve)
+// HoldTranscript is Hold for the transcript of what a caller says in a session.
+func HoldTranscript(d *Deps, q *request.Request, api wire.API) (*Live, error) {
+	return hold(d, q, wire.Transcript, api, "", withinBudgets, (*call).reserve)
 }
 
 func hold(
@@ -197,8 +197,8 @@ func (l *Live) Piece(text int) {
 	l.call.req.Outcome.FirstEvent(l.call.deps.Now)
 }
 
-// Hears notes how long the sound is that a transcript is of, in milliseconds, for an estimate.
-func (l *Live) Hears(millis int64) { l.call.attempt.upstream.meter.heard = millis }
+// SetSound notes the length of the sound that a transcript is of, in milliseconds, for an estimate.
+func (l *Live) SetSound(millis int64) { l.call.attempt.upstream.meter.heard = millis }
 
 // End notes how an answer that has begun has ended. Without usage it is charged as one that was
 // cut off, unless the provider refused to make it.

@@ -59,7 +59,7 @@ func TestEveryOperationHasDrawnCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, match := range regexp.MustCompile(`(?m)^var (\w+) += &Operation\{`).FindAllSubmatch(source, -1) {
-			if name := string(match[1]); name == "Realtime" || name == "Heard" { // they are no requests
+			if name := string(match[1]); name == "Realtime" || name == "Transcript" { // they are no requests
 				continue
 			}
 			if found++; drawnCalls[string(match[1])].op == nil {

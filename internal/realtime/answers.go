@@ -98,7 +98,8 @@ func (c *answers) begin(eventID string) *answer {
 }
 
 // created notes that an answer has begun: the first that was asked for, or one that the provider
-// began. One with a failure must be cancelled, and so must nil: it is nobody's.
+// began. The caller must cancel an answer with a failure, and one for which created returns nil:
+// it cannot be charged.
 func (c *answers) created(id string) *answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()

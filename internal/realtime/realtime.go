@@ -65,8 +65,8 @@ type Calls interface {
 	Hold() (Call, error)
 	// Owe is Hold for an answer that has begun though none could be held. No limit refuses it.
 	Owe() (Call, error)
-	// HoldHeard reserves what the transcript of what is said may use, by a model of the provider.
-	HoldHeard(model string) (Call, error)
+	// HoldTranscript is Hold for a transcript of what is said, by a model of the provider.
+	HoldTranscript(model string) (Call, error)
 	// Finish ends the session, after all its answers.
 	Finish(ended string, up, down int64)
 }

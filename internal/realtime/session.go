@@ -42,8 +42,8 @@ func (s *Session) Run() {
 	s.o.Sockets.Leave(s.o.Key, s)
 }
 
-// listen passes on what the client says until it leaves or is told to. It returns the code with
-// which the provider's socket is closed.
+// listen passes on the events of the client until one of both ends the session. It returns the code
+// with which the provider's socket is closed.
 func (s *Session) listen() (code int) {
 	defer s.recovered()
 	err := s.client.begin()

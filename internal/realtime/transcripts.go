@@ -59,7 +59,7 @@ func (c *answers) transcribe(asked string) (name string, err error) {
 }
 
 func (c *answers) holdHeard(name string) (*answer, error) {
-	call, err := c.s.o.Calls.HoldHeard(c.s.provider + "/" + name)
+	call, err := c.s.o.Calls.HoldTranscript(c.s.provider + "/" + name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (c *answers) committed(item string) *socket.End {
 		return end
 	}
 	a := c.beginHeard()
-	a.Hears(1 + sound*soundMillis/soundOfToken)
+	a.SetSound(1 + sound*soundMillis/soundOfToken)
 	if same := h.waiting[item]; same != nil {
 		same.finish(nil)
 	}

@@ -33,7 +33,7 @@ type Edit struct {
 	now       time.Time
 	changes   []func(*Settings)
 	asked     asked
-	// Owner is whose a new key is; nil: nobody's.
+	// Owner is the person who has a new key; nil: it belongs to no person.
 	Owner *Owner
 }
 

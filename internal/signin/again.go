@@ -89,8 +89,8 @@ type flight struct {
 // NewFlights returns none.
 func NewFlights() *Flights { return &Flights{of: map[[sha256.Size]byte]*flight{}} }
 
-// do asks once for all who wait, and again where the answer of earlier is stale. Nobody who leaves
-// ends it for the others.
+// do asks once for all who wait, and again if the kept answer is stale. A caller who leaves does
+// not end it for the others.
 func (s *Flights) do(ctx context.Context, now func() time.Time, of [sha256.Size]byte, stale func(Result) bool,
 	ask func(context.Context) (Result, error),
 ) (Result, error) {

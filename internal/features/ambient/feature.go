@@ -18,8 +18,8 @@ type Callers struct {
 	values Values
 }
 
-// Values returns the values of a placeholder for a request; none if it says nothing of who sends
-// it.
+// Values returns the values of a placeholder for a request. There are none if it is not set, or if
+// a client may have made it.
 type Values func(r *http.Request, placeholder string) []string
 
 // Feature lets those call whom placeholders name. People is the feature of identities.

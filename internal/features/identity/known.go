@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Ended ends what somebody has opened whom the issuer lets in no longer.
+// Ended ends what a person has opened whom the issuer does not let in any more.
 func (p *People) Ended(hash string) {
 	p.kept.mu.Lock()
 	defer p.kept.mu.Unlock()

@@ -93,5 +93,6 @@ func (s *SignIns) Caller(person ids.Person) (request.Caller, error) {
 	return request.Caller{Credential: credential, SignedIn: person.Hash, User: person.Name, Limits: limits}, nil
 }
 
-// Ended ends at this gateway what somebody has opened whom the identity provider lets in no longer.
+// Ended ends at this gateway what a person has opened whom the identity provider does not let in
+// any more.
 func (s *SignIns) Ended(person ids.Person) { s.people.Ended(person.Hash) }

@@ -26,10 +26,10 @@ var Realtime = &Operation{
 	Routes:  []Route{{Wire: realtimeWire, Encode: encodeRealtime}},
 }
 
-// Heard is the transcript of what a caller says in such a session, which another model writes.
-var Heard = &Operation{
+// Transcript is what a model of its own writes of what a caller says in such a session.
+var Transcript = &Operation{
 	Name: provider.Transcriptions, Span: "transcription", Units: true, Made: transcript,
-	Parse: Realtime.Parse, Limits: params.HeardLimits, References: Realtime.References, Fields: Realtime.Fields, Content: contentOf,
+	Parse: Realtime.Parse, Limits: params.TranscriptLimits, References: Realtime.References, Fields: Realtime.Fields, Content: contentOf,
 	Routes: []Route{{Wire: transcriptionsWire, Encode: encodeRealtime}},
 }
 

@@ -50,8 +50,8 @@ func RealtimeContent(b *jsonscan.Body) Content {
 // maxHeard bounds the sound of one transcript in a session, in milliseconds: as long as a session.
 const maxHeard = 60 * 60 * 1000
 
-// HeardLimits is [RealtimeLimits] for the transcripts of what is said in a session.
-func HeardLimits(*jsonscan.Body) (l RequestedLimits, err error) {
+// TranscriptLimits is [RealtimeLimits] for the transcripts of what is said in a session.
+func TranscriptLimits(*jsonscan.Body) (l RequestedLimits, err error) {
 	l.Choices, l.Units[units.Millis] = 1, maxHeard
 	return l, nil
 }
